@@ -1,0 +1,1 @@
+//! Path change -> class. Total: every path gets exactly one class.

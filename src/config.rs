@@ -1,0 +1,1 @@
+//! The one place that reads the configuration file and the environment.

@@ -1,0 +1,8 @@
+//! [`Delivery`](crate::delivery::Delivery) -> [`Trigger`]: pure; ignores what is not ours and says why.
+//!
+//! Deliberately absent: no I/O, no clock, no log. A trigger is a request to look at the present state of a pull request;
+//! nothing that a delivery says is taken for the state itself.
+
+mod trigger;
+
+pub use trigger::{Cause, Event, Ignored, Malformed, Trigger};

@@ -1,0 +1,93 @@
+//! What a delivery asks for.
+
+use serde::{Deserialize, Serialize};
+
+use crate::words::{HeadSha, InstallationId, PullNumber, RepoRef};
+
+/// What was made of a delivery.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Work to do.
+    Trigger(Trigger),
+    /// Nothing to do, and why.
+    Ignored(Ignored),
+}
+
+/// A request to look at one pull request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trigger {
+    /// Whose token reaches the repository; `None` where the hook does not say.
+    pub installation: Option<InstallationId>,
+    /// The repository that the pull request targets.
+    pub repository: RepoRef,
+    /// Which pull request.
+    pub pull: PullNumber,
+    /// The head as the delivery saw it; a hint that must agree with the forge and with git before anything is judged (R59).
+    pub head: Option<HeadSha>,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// Why a pull request is looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cause {
+    /// The pull request was opened.
+    Opened,
+    /// It was opened again; its base may have moved meanwhile.
+    Reopened,
+    /// Its head moved.
+    Pushed,
+    /// Its target branch is another one: an earlier verdict is void at once.
+    Retargeted,
+    /// It became a draft or ceased to be one; drafts are scored too.
+    DraftFlipped,
+    /// A body that was seen before came under another delivery id (R8): one fresh look at the present state.
+    Replayed,
+    /// It was closed or merged: queued work for it is dropped.
+    Closed,
+}
+
+/// Why a delivery is none of ours. The text is stored beside the delivery.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Ignored {
+    /// The hook's own handshake.
+    #[error("ping")]
+    Ping,
+    /// An event that no rule of ours reads.
+    #[error("event {0:?}")]
+    Event(String),
+    /// An action of a known event that changes no verdict.
+    #[error("event {event:?}, action {action:?}")]
+    Action {
+        /// The event header.
+        event: String,
+        /// The body's `action`.
+        action: String,
+    },
+    /// A pull request was edited, and its base was not.
+    #[error("edited, with the base as it was")]
+    BaseUnchanged,
+}
+
+/// Why a verified body cannot be what its event header says (R13).
+#[derive(Debug, thiserror::Error)]
+pub enum Malformed {
+    /// Not JSON, or a field of another type.
+    #[error("the body of the {event:?} event cannot be read")]
+    Json {
+        /// The event header.
+        event: String,
+        /// The parser's own words.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// JSON, without what the event always carries.
+    #[error("the body of the {event:?} event has no `{missing}`")]
+    Missing {
+        /// The event header.
+        event: String,
+        /// The key.
+        missing: &'static str,
+    },
+}

@@ -1,0 +1,11 @@
+//! The only owner of octocrab and of a forge's HTTP: one interface, two forges.
+//!
+//! Deliberately absent: no judgement, and no other words than the forge's facts. A value that a forge may invent tomorrow
+//! becomes an error that names it, never the commonest known value.
+
+mod interface;
+
+pub use interface::{
+    Annotation, AnnotationLevel, Button, Conclusion, Forge, ForgeError, NewRun, Output, PostedRun, Pull, PullState,
+    Remote, RunUpdate,
+};

@@ -1,0 +1,1 @@
+//! Collects the facts and calls the rooms in order.

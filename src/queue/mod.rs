@@ -1,0 +1,10 @@
+//! Trigger -> leased [`Job`]: durable, deduplicated, coalesced, fenced.
+//!
+//! [`Queue`] is the whole interface; SQLite keeps it today. Deliberately absent: no transaction is held while a job runs, no
+//! judgement, no call to a forge.
+
+mod job;
+mod store;
+
+pub use job::{Evaluation, EvaluationId, EvaluationState, Generation, Job, JobId, Lease, RunnerId};
+pub use store::{Depth, Fenced, Queue, QueueError, Settled, Superseded};

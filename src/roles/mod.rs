@@ -1,0 +1,1 @@
+//! The processes: receive, work, serve.

@@ -1,0 +1,1 @@
+//! The language in which the stories are told.

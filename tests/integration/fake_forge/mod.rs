@@ -1,0 +1,1 @@
+//! A small GitHub that holds state and speaks HTTP.

@@ -1,0 +1,26 @@
+//! One integration binary; files are named as the rooms.
+#![allow(
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    unreachable_pub,
+    missing_docs,
+    reason = "a test fails by panicking, and documents itself by its name"
+)]
+
+mod change;
+mod classes;
+mod cli;
+mod delivery;
+mod docs;
+mod dsl;
+mod event;
+mod evidence;
+mod fake_forge;
+mod forge;
+mod pipeline;
+mod policy;
+mod queue;
+mod report;
+mod roles;
+mod rooms;
+mod score;
