@@ -3,6 +3,8 @@
 //! Deliberately absent: no way to a success but through [`Record::passed`], which looks at a complete record (R27); no clock, so
 //! that equal inputs make equal records but for [`Run`].
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod build;
 mod failure;
 mod passed;
