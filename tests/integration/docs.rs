@@ -168,7 +168,10 @@ fn names(markdown: &str) -> Vec<String> {
         _ => None,
     });
     spans
-        .filter(|name| !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "_:()!/-".contains(c)))
+        .filter(|name| {
+            name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || "_:()!/-".contains(c))
+        })
         .collect()
 }
 
