@@ -19,6 +19,14 @@ pub trait Forge: Send + Sync + 'static {
         pull: PullNumber,
     ) -> Result<Pull, ForgeError>;
 
+    /// The tip of a branch now. A pull request's own `base.sha` may be the tip of an earlier day, so authority is read from here.
+    async fn branch_tip(
+        &self,
+        repo: &RepoRef,
+        installation: Option<InstallationId>,
+        branch: &str,
+    ) -> Result<BaseSha, ForgeError>;
+
     /// Where git reads the repository, and the header that lets it.
     async fn remote(&self, repo: &RepoRef, installation: Option<InstallationId>) -> Result<Remote, ForgeError>;
 
@@ -72,8 +80,6 @@ pub struct Pull {
     pub head_branch: String,
     /// The head's repository; `None` when the fork is gone: an untrusted fork all the same (R63).
     pub head_repo: Option<RepoName>,
-    /// The tip of the target branch, as the forge has it now.
-    pub base: BaseSha,
     /// The name of the target branch.
     pub base_branch: String,
     /// Who opened it.
