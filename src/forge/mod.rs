@@ -4,9 +4,11 @@
 //! becomes an error that names it, never the commonest known value.
 
 mod clock;
+mod github;
 mod interface;
 
 pub use clock::Clock;
+pub use github::{GitHub, GitHubSettings, GitHubSettingsError, Pace};
 pub use interface::{
     Annotation, AnnotationLevel, Button, Conclusion, Forge, ForgeError, NewRun, Output, PostedRun, Pull, PullState,
     Remote, RunUpdate,
