@@ -34,13 +34,15 @@ pub fn repository(state: &State, id: u64) -> Value {
         "fork": repo.fork, "url": api, "created_at": BORN, "updated_at": BORN, "pushed_at": BORN,
         "git_url": format!("git://127.0.0.1/{full}.git"), "ssh_url": format!("git@127.0.0.1:{full}.git"),
         "clone_url": format!("{origin}/{full}.git"), "svn_url": format!("{origin}/{full}"), "homepage": null,
+    }));
+    out.extend(object(json!({
         "size": 108, "stargazers_count": 0, "watchers_count": 0, "language": "Python", "has_issues": true,
         "has_projects": true, "has_downloads": true, "has_wiki": true, "has_pages": false, "has_discussions": false,
         "forks_count": 0, "mirror_url": null, "archived": false, "disabled": false, "open_issues_count": 1,
         "license": null, "allow_forking": true, "is_template": false, "web_commit_signoff_required": false,
         "topics": [], "visibility": if repo.private { "private" } else { "public" }, "forks": 0, "open_issues": 1,
         "watchers": 0, "default_branch": "main", "custom_properties": {},
-    }));
+    })));
     for (key, rest) in REPOSITORY_URLS {
         out.insert((*key).to_owned(), format!("{api}/{rest}").into());
     }

@@ -142,6 +142,12 @@ impl Store {
         assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
     }
 
+    /// What a ref points at.
+    pub fn read_ref(&self, repo: &str, name: &str) -> Option<String> {
+        let out = git(&self.folder(repo), &["rev-parse", "--verify", "--quiet", name]);
+        out.status.success().then(|| String::from_utf8(out.stdout).unwrap().trim().to_owned())
+    }
+
     /// Brings a commit of one repository into another, as the forge does for a pull request from a fork.
     pub fn carry(&self, from: &str, to: &str, id: &str) {
         let source = self.folder(from);
