@@ -6,10 +6,12 @@
 
 mod facts;
 mod finding;
+mod links;
 mod rule;
 
-pub use facts::{Blob, Blobs, ClassedRow, Facts};
+pub use facts::{Blob, Blobs, ClassedRow, Comparison, Facts, Merge, RulesFrom, Twin};
 pub use finding::{Finding, Location};
+pub use links::{paths_to_look_up, symlink_blobs};
 pub use rule::{Oracle, Rule};
 
 /// Every oracle, in the order of DESIGN section 4. The order changes nothing but the order of equal findings.
