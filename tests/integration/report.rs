@@ -15,7 +15,9 @@ use evidence_gate::report::{
     output, post, read_back, text, word,
 };
 use evidence_gate::score::{Judged, Record};
-use evidence_gate::words::{ForgeKind, HeadSha, InstallationId, PullNumber, RepoRef, RepositoryId, RunId, Verdict};
+use evidence_gate::words::{
+    BaseSha, ForgeKind, HeadSha, InstallationId, PullNumber, RepoRef, RepositoryId, RunId, Verdict,
+};
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser};
@@ -320,6 +322,10 @@ impl Forge for OneRun {
     }
 
     async fn remote(&self, _: &RepoRef, _: Option<InstallationId>) -> Result<Remote, ForgeError> {
+        nothing_else()
+    }
+
+    async fn branch_tip(&self, _: &RepoRef, _: Option<InstallationId>, _: &str) -> Result<BaseSha, ForgeError> {
         nothing_else()
     }
 
