@@ -472,3 +472,10 @@ fn what_was_not_observed_is_said() {
         assert!(shown.contains(&absent) && summary.contains(&absent), "{absent}");
     }
 }
+
+#[test]
+fn the_json_is_the_record_and_nothing_else() {
+    let printed = json(&default_record(Verdict::Reject));
+    insta::assert_snapshot!("json_reject", printed);
+    assert!(printed.starts_with('{') && printed.ends_with("}\n"));
+}
