@@ -237,7 +237,7 @@ fn every_arrow_that_points_the_wrong_way_is_found() {
         "use crate::words::Verdict; use crate::{forge::{Forge, self}, words};",
         "pub(crate) fn f() {} pub(super) use a::b; pub(in crate::score) struct S;",
         "// use crate::report::text;\n/* crate::report /* crate::report */ */\n//! [`x`](crate::report::x)",
-        r###"const A: &str = "crate::report"; const B: &str = r#"crate::report " "#; const C: char = '"';"###,
+        r##"const A: &str = "crate::report"; const B: &str = r#"crate::report " "#; const C: char = '"';"##,
         "fn f<'a>(x: &'a str, c: char) -> bool { c == '\\'' || c == '\\u{7b}' || c == '{' }",
         "use super::record; mod tests { use super::*; use super::super::record::Record; }",
     ] {
