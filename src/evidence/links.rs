@@ -11,7 +11,7 @@ const LONGEST_CHAIN: usize = 40;
 
 /// The blobs that hold the targets of symbolic links which the change adds or edits: they must be read before
 /// [`paths_to_look_up`] can be asked.
-pub fn symlink_blobs<'a>(rows: &'a [PathChange]) -> impl Iterator<Item = &'a ObjectId> {
+pub fn symlink_blobs(rows: &[PathChange]) -> impl Iterator<Item = &ObjectId> {
     links(rows).map(|side| &side.blob)
 }
 

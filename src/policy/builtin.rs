@@ -104,7 +104,7 @@ impl BuiltIn {
 }
 
 /// The built-in patterns under a choice of sets, unsorted. The set [`ALWAYS`] is in every answer, so that no policy can stop
-/// protecting policies, ledgers and oracles; the generic set is in every answer but the one for no sets at all.
+/// protecting policies, ledgers and oracles, nor holding CI workflows; the generic set is in every answer but the one for no sets at all.
 pub fn built_in(sets: &[Ecosystem]) -> impl Iterator<Item = BuiltIn> {
     let lists = |set: &'static str, lists: &'static [(Class, &'static [&'static str])]| {
         lists.iter().flat_map(move |(class, texts)| texts.iter().map(move |text| BuiltIn { class: *class, set, text }))
@@ -155,6 +155,19 @@ const EVIDENCE: &[(Class, &[&str])] = &[
             "**/proptest-regressions/**",
             "*.proptest-regressions",
             "**/.hypothesis/**",
+        ],
+    ),
+    // No evidence, but never less than held either (R54): what runs on every push, who must approve, and what git shows and fetches.
+    (
+        Class::TestConfig,
+        &[
+            "/.github/workflows/**",
+            "/.github/actions/**",
+            "/.gitlab-ci.yml",
+            "/.gitlab/**",
+            "CODEOWNERS",
+            ".gitattributes",
+            ".gitmodules",
         ],
     ),
 ];
@@ -216,10 +229,6 @@ const GENERIC: &[(Class, &[&str])] = &[
     (
         Class::TestConfig,
         &[
-            "/.github/workflows/**",
-            "/.github/actions/**",
-            "/.gitlab-ci.yml",
-            "/.gitlab/**",
             "/.forgejo/workflows/**",
             "/.gitea/workflows/**",
             "/.circleci/**",
@@ -243,10 +252,6 @@ const GENERIC: &[(Class, &[&str])] = &[
             "/.codecov.y*ml",
             "/.github/codecov.yml",
             "/.coveralls.yml",
-            "CODEOWNERS",
-            // These have a rule of their own as well: they change what git shows and fetches.
-            ".gitattributes",
-            ".gitmodules",
             // Files that a tool runs or obeys before anybody looks at them.
             "/.pre-commit-config.yaml",
             "/.pre-commit-hooks.yaml",

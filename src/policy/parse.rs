@@ -35,7 +35,8 @@ pub fn parse(text: &str, origin: &str) -> Result<Policy, PolicyError> {
             faults: vec![Fault { message, help: None, at: (0..0).into(), line: 1, column: 1 }],
         });
     }
-    let mut reader = Reader { text, faults: Vec::new() };
+    let schema = super::schema();
+    let mut reader = Reader { text, whole: &schema, faults: Vec::new() };
     let (document, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
         for error in errors {
@@ -43,12 +44,11 @@ pub fn parse(text: &str, origin: &str) -> Result<Policy, PolicyError> {
         }
         return Err(refuse(reader.faults));
     }
-    let schema = super::schema();
     let table = document.get_ref();
     if !table.keys().any(|key| key.get_ref() == "schema") {
         reader.fault(0..0, "`schema = 1` is missing", Some("write `schema = 1` as the first line".to_owned()));
     }
-    let clean = reader.table(&schema, &schema, table, "");
+    let clean = reader.table(&schema, table, "");
     reader.values(&clean);
     reader.places(table);
     if !reader.faults.is_empty() {
@@ -110,8 +110,10 @@ pub struct Fault {
     pub column: u32,
 }
 
-struct Reader<'t> {
-    text: &'t str,
+struct Reader<'r> {
+    text: &'r str,
+    /// The schema of the whole file.
+    whole: &'r Json,
     faults: Vec<Fault>,
 }
 
@@ -129,13 +131,7 @@ impl Reader<'_> {
 
     /// Holds a table against the schema: unknown keys, wrong types and words that are none of the choices are faults. What is left
     /// over, value by value, is returned for [`Reader::values`].
-    fn table<'d, 't>(
-        &mut self,
-        whole: &Json,
-        schema: &Json,
-        table: &'d DeTable<'t>,
-        section: &str,
-    ) -> Vec<Leaf<'d, 't>> {
+    fn table<'d, 't>(&mut self, schema: &Json, table: &'d DeTable<'t>, section: &str) -> Vec<Leaf<'d, 't>> {
         let Some(known) = schema.get("properties").and_then(Json::as_object) else { return Vec::new() };
         for required in schema.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str) {
             let there = table.keys().any(|key| key.get_ref() == required);
@@ -149,27 +145,27 @@ impl Reader<'_> {
         for (key, value) in table {
             let name = key.get_ref().as_ref();
             let Some(schema) = known.get(name) else {
-                let help = suggest(whole, known, name, section);
+                let help = suggest(self.whole, known, name, section);
                 let section = if section.is_empty() { String::new() } else { format!(" in {section}") };
                 self.fault(key.span(), format!("unknown key `{name}`{section}"), help);
                 continue;
             };
-            let schema = resolve(whole, schema);
+            let schema = resolve(self.whole, schema);
             if !self.fits(schema, value, name) {
                 continue;
             }
             match value.get_ref() {
                 DeValue::Table(inner) => {
                     let section = if section.is_empty() { format!("[{name}]") } else { format!("`{name}`") };
-                    clean.extend(self.table(whole, schema, inner, &section).into_iter().map(|leaf| leaf.below(name)));
+                    clean.extend(self.table(schema, inner, &section).into_iter().map(|leaf| leaf.below(name)));
                 }
                 DeValue::Array(items) if items.iter().any(|item| item.get_ref().is_table()) => {
-                    let schema = resolve(whole, schema.get("items").unwrap_or(&Json::Null));
+                    let schema = resolve(self.whole, schema.get("items").unwrap_or(&Json::Null));
                     for (at, item) in items.iter().enumerate() {
                         let DeValue::Table(inner) = item.get_ref() else { continue };
                         let section = if section.is_empty() { format!("[[{name}]]") } else { format!("`{name}`") };
                         let before = self.faults.len();
-                        self.table(whole, schema, inner, &section);
+                        self.table(schema, inner, &section);
                         if self.faults.len() == before {
                             clean.push(Leaf { keys: vec![name.to_owned(), at.to_string()], value: item });
                         }
@@ -229,8 +225,13 @@ impl Reader<'_> {
                 false
             }
             DeValue::Array(items) => {
-                let Some(inner) = schema.get("items").map(|items| items.clone()) else { return true };
-                items.iter().fold(true, |fits, item| self.fits(&inner, item, name) && fits)
+                let Some(inner) = schema.get("items").map(|items| resolve(self.whole, items)) else { return true };
+                // Every item is looked at, not only those before the first fault.
+                let faults = self.faults.len();
+                for item in items {
+                    self.fits(inner, item, name);
+                }
+                self.faults.len() == faults
             }
             DeValue::Float(_) | DeValue::Boolean(_) | DeValue::Datetime(_) | DeValue::Table(_) => true,
         }
@@ -241,7 +242,7 @@ impl Reader<'_> {
         for leaf in leaves {
             match leaf.value.get_ref() {
                 DeValue::Array(items) if !items.iter().any(|item| item.get_ref().is_table()) && !leaf.is_command() => {
-                    for item in items.iter() {
+                    for item in items {
                         self.value(
                             &leaf.keys,
                             Spanned::new(item.span(), DeValue::Array([item.clone()].into_iter().collect())),

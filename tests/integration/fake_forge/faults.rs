@@ -18,6 +18,8 @@ pub enum Route {
     Repository,
     /// `GET …/pulls/{number}`
     Pull,
+    /// `GET …/git/ref/heads/{branch}`
+    BranchTip,
     /// `POST …/check-runs`
     CreateRun,
     /// `PATCH …/check-runs/{id}`

@@ -77,6 +77,7 @@ enum InRepo {
     Run(u64),
     Annotations(u64),
     RunsOn(String),
+    Branch(String),
 }
 
 impl Target {
@@ -105,6 +106,7 @@ impl Target {
             ["check-runs"] => Some(InRepo::Runs),
             ["check-runs", id] => number(id).map(InRepo::Run),
             ["check-runs", id, "annotations"] => number(id).map(InRepo::Annotations),
+            ["git", "ref", "heads", branch @ ..] if !branch.is_empty() => Some(InRepo::Branch(branch.join("/"))),
             ["commits", reference, "check-runs"] => Some(InRepo::RunsOn((*reference).to_owned())),
             _ => None,
         };
@@ -126,6 +128,7 @@ impl Target {
                 InRepo::Run(_) if get => Route::ReadRun,
                 InRepo::Annotations(_) if get => Route::Annotations,
                 InRepo::RunsOn(_) if get => Route::ListRuns,
+                InRepo::Branch(_) if get => Route::BranchTip,
                 _ => Route::Unknown,
             },
             _ => Route::Unknown,
@@ -321,6 +324,12 @@ fn in_repo(
             let run = state.runs.get(id).filter(|run| run.repo == repo).ok_or_else(Refusal::not_found)?;
             let (page, link) = page(state, parts, query, &run.annotations)?;
             Ok((200, page.iter().map(shapes::annotation).collect(), link))
+        }
+        InRepo::Branch(branch) => {
+            may("contents", "read")?;
+            let full = state.repos[&repo].full_name();
+            let tip = inner.store.read_ref(&full, &format!("refs/heads/{branch}")).ok_or_else(Refusal::not_found)?;
+            Ok((200, shapes::branch(state, repo, branch, &tip), None))
         }
         InRepo::RunsOn(reference) => {
             may("checks", "read")?;

@@ -152,6 +152,15 @@ fn label(state: &State, full: &str, name: &str) -> Value {
     })
 }
 
+/// A branch, as a git reference.
+pub fn branch(state: &State, repo: u64, branch: &str, tip: &str) -> Value {
+    let api = format!("{}/repos/{}/git", state.origin, state.repos[&repo].full_name());
+    json!({
+        "ref": format!("refs/heads/{branch}"), "node_id": format!("REF_{tip}"), "url": format!("{api}/refs/heads/{branch}"),
+        "object": { "type": "commit", "sha": tip, "url": format!("{api}/commits/{tip}") },
+    })
+}
+
 /// A check run.
 pub fn run(state: &State, run: &Run) -> Value {
     let full = state.repos[&run.repo].full_name();
