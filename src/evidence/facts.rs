@@ -1,9 +1,8 @@
 //! What an oracle may know.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use crate::change::{Change, PathChange};
+use crate::change::{Blob, Change, PathChange};
 use crate::policy::{Class, Policy};
 use crate::words::ObjectId;
 
@@ -37,15 +36,4 @@ impl Blobs {
     pub fn get(&self, id: &ObjectId) -> Option<&Blob> {
         self.0.get(id)
     }
-}
-
-/// What was read of a blob.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Blob {
-    /// All its bytes.
-    Whole(Arc<[u8]>),
-    /// Larger than the limit for reading; its size in bytes.
-    TooLarge(u64),
-    /// The repository does not hold it.
-    Missing,
 }

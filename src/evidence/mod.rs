@@ -8,7 +8,9 @@ mod facts;
 mod finding;
 mod rule;
 
-pub use facts::{Blob, Blobs, ClassedRow, Facts};
+pub use facts::{Blobs, ClassedRow, Facts};
+
+pub use crate::change::Blob;
 pub use finding::{Finding, Location};
 pub use rule::{Oracle, Rule};
 
