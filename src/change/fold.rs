@@ -1,25 +1,40 @@
-//! When two names are one name to a file system or to a person.
+//! When two paths are one file on some machine.
 
 use icu_casemap::CaseMapper;
 use unicode_normalization::UnicodeNormalization as _;
 
-/// The key under which names fall together: NFC, full Unicode case folding, NFC again (R55). Bytes that are no UTF-8 stay as they
-/// are, between folded text. Equal bytes give equal keys; folding a key changes nothing.
-pub fn folded(name: &[u8]) -> Vec<u8> {
-    if name.is_ascii() {
-        return name.to_ascii_lowercase();
+use crate::change::BytePath;
+
+/// The path as a file system sees it that neither keeps case apart nor ways to write the same letter: canonical composition (NFC)
+/// around full Unicode case folding (R55), as macOS and Windows do by default, give or take a few letters. Bytes that are no UTF-8
+/// stay as they are. Two paths with the same fold may be one file on a checkout; for judging only, never for reading.
+pub fn fold(path: &BytePath) -> BytePath {
+    BytePath::new(fold_bytes(path.as_bytes()))
+}
+
+/// [`fold`] for one name or a whole path as bytes.
+pub(super) fn fold_bytes(bytes: &[u8]) -> Vec<u8> {
+    if bytes.is_ascii() {
+        return bytes.to_ascii_lowercase();
     }
-    let mut key = Vec::with_capacity(name.len());
-    for chunk in name.utf8_chunks() {
-        let composed: String = chunk.valid().nfc().collect();
-        let folded = CaseMapper::new().fold_string(&composed);
-        // Folding can take a composed letter apart, and what it leaves can fold once more.
-        let composed: String = folded.nfd().collect::<String>().nfc().collect();
-        let again: String = CaseMapper::new().fold_string(&composed).nfc().collect();
-        key.extend_from_slice(again.as_bytes());
-        key.extend_from_slice(chunk.invalid());
+    let mut folded = Vec::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        folded.extend(fold_text(chunk.valid()).into_bytes());
+        folded.extend_from_slice(chunk.invalid());
     }
-    key
+    folded
+}
+
+/// [`fold`] for a text.
+pub fn fold_text(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let mapper = CaseMapper::new();
+    let composed: String = text.nfc().collect();
+    // Folding can take a composed letter apart, and what it leaves can compose and fold once more.
+    let once: String = mapper.fold_string(&composed).nfc().collect();
+    mapper.fold_string(&once).nfc().collect()
 }
 
 #[cfg(test)]
@@ -29,45 +44,52 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_look_alike_fall_together() {
+    fn names_that_are_one_file_elsewhere_fold_to_one() {
         for (one, other) in [
-            ("Tests/Golden.json", "tests/golden.json"),
+            ("Tests/Fixtures", "tests/fixtures"),
             ("caf\u{e9}", "cafe\u{301}"),
-            ("STRASSE", "stra\u{df}e"),
-            ("\u{3a3}\u{391}\u{3a3}", "\u{3c3}\u{3b1}\u{3c2}"),
-            ("\u{212a}elvin", "kelvin"),
-            ("\u{c5}ngstr\u{f6}m", "\u{212b}NGSTRO\u{308}M"),
+            ("CAF\u{c9}", "cafe\u{301}"),
+            ("\u{17f}nap", "snap"),
+            ("\u{212a}ey", "key"),
+            ("stra\u{df}e", "STRASSE"),
             ("\u{1e9e}", "ss"),
+            ("\u{3a3}\u{391}\u{3a3}", "\u{3c3}\u{3b1}\u{3c2}"),
+            ("\u{c5}ngstr\u{f6}m", "\u{212b}NGSTRO\u{308}M"),
         ] {
-            assert_eq!(folded(one.as_bytes()), folded(other.as_bytes()), "{one} {other}");
+            assert_eq!(fold(&BytePath::new(one)), fold(&BytePath::new(other)), "{one} {other}");
         }
     }
 
     #[test]
     fn names_that_differ_stay_apart() {
         for (one, other) in [("a/b", "a-b"), ("e", "\u{e9}"), ("i", "\u{131}"), ("a", "\u{430}")] {
-            assert_ne!(folded(one.as_bytes()), folded(other.as_bytes()), "{one} {other}");
+            assert_ne!(fold_text(one), fold_text(other), "{one} {other}");
         }
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_kept() {
-        assert_eq!(folded(b"A\xffB\xc3"), b"a\xffb\xc3");
+    fn bytes_that_are_no_text_stay() {
+        assert_eq!(fold(&BytePath::new(*b"A\xffB\xc3")).as_bytes(), b"a\xffb\xc3");
+    }
+
+    #[test]
+    fn folding_twice_is_folding_once() {
+        for text in ["\u{130}stanbul", "\u{3a3}\u{3c2}", "\u{1e9e}", "a\u{345}"] {
+            assert_eq!(fold_text(&fold_text(text)), fold_text(text), "{text}");
+        }
     }
 
     proptest! {
         #[test]
-        fn a_key_is_its_own_key(name in "\\PC{0,20}") {
-            let key = folded(name.as_bytes());
-            prop_assert_eq!(folded(&key), key);
+        fn a_fold_is_its_own_fold(text in "\\PC{0,20}") {
+            let folded = fold_text(&text);
+            prop_assert_eq!(fold_text(&folded), folded);
         }
 
         #[test]
-        fn normalisation_and_case_do_not_change_the_key(name in "\\PC{0,20}") {
-            let decomposed: String = name.nfd().collect();
-            prop_assert_eq!(folded(decomposed.as_bytes()), folded(name.as_bytes()));
-            let lower = CaseMapper::new().fold_string(&name).into_owned();
-            prop_assert_eq!(folded(lower.as_bytes()), folded(name.as_bytes()));
+        fn how_letters_are_composed_does_not_change_the_fold(text in "\\PC{0,20}") {
+            let apart: String = text.nfd().collect();
+            prop_assert_eq!(fold_text(&apart), fold_text(&text));
         }
     }
 }

@@ -18,11 +18,11 @@ mod row;
 mod twins;
 
 pub use error::{GitError, Remedy};
-pub use fold::folded;
+pub use fold::{fold, fold_text};
 pub use git::{Compared, Git, Limits, Merged};
 pub use mirror::{Mirror, Want};
 pub use objects::{Blob, Entry};
 pub use path::BytePath;
 pub use raw::{NotRaw, parse_raw};
 pub use row::{Change, Mode, PathChange, Side, Status};
-pub use twins::Neighbours;
+pub use twins::Twin;

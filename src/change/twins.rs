@@ -1,38 +1,48 @@
-//! What the base holds at a path, and at names that are the same to a file system that folds case.
+//! What a tree holds at a path, and at names that are the same to a file system that folds case.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::error::GitError;
-use super::fold::folded;
+use super::fold::fold_bytes;
 use super::git::Git;
 use super::objects::{Entry, Objects};
 use super::{BytePath, Mode};
 use crate::words::ObjectId;
 
-/// What a tree holds at a path and beside it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Neighbours {
-    /// What stands at exactly this path; [`Mode::TREE`] for a folder, which a file, symlink or submodule there would shadow.
-    pub here: Option<Mode>,
-    /// The nearest parent that is no folder in the tree (file, symlink, submodule); nothing of the tree is below it.
-    pub blocked_by: Option<BytePath>,
-    /// Entries whose path differs in bytes and is equal after NFC and case folding, folders included, in the order of bytes.
-    pub twins: Vec<(BytePath, Mode)>,
+/// An entry in the tree of the base tip that has the name of a path of the change, or a name that is the same once both are
+/// brought to NFC and folded in case ([`crate::change::fold`]). On a file system that folds names the two are one file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Twin {
+    /// The path that was looked up.
+    pub path: BytePath,
+    /// The base's name; equal to `path` byte for byte, or only when folded.
+    pub base: BytePath,
+    /// What the base has there; [`Mode::TREE`] for a folder.
+    pub mode: Mode,
+    /// For a folder all files below it, as whole paths in the order of the bytes: a folder with evidence anywhere below is not to be
+    /// replaced or pointed into. Empty for anything else.
+    pub below: Vec<BytePath>,
 }
 
 impl Git {
-    /// For each path, in order, what the commit or tree holds there. Only the folders on the way are read, each once, through
-    /// one process.
-    pub fn neighbours<'a>(
+    /// The twins of each path in the tree of `root` (a commit or a tree), in the order of the paths and then of the bytes. Only
+    /// the folders on the way and those below a twin are read, each once, through one process.
+    pub fn twins<'a>(
         &self,
         root: &ObjectId,
         paths: impl IntoIterator<Item = &'a BytePath>,
-    ) -> Result<Vec<Neighbours>, GitError> {
+    ) -> Result<Vec<Twin>, GitError> {
         let mut objects = self.objects()?;
         let root = Rc::new(Folder::new(objects.root(root)?));
         let mut folders = Folders { objects, read: BTreeMap::new() };
-        paths.into_iter().map(|path| neighbours_of(&mut folders, &root, path)).collect()
+        let mut found = Vec::new();
+        for path in paths {
+            let mut twins = twins_of(&mut folders, &root, path)?;
+            twins.sort();
+            found.append(&mut twins);
+        }
+        Ok(found)
     }
 }
 
@@ -41,11 +51,15 @@ struct Folder(BTreeMap<Vec<u8>, Vec<Entry>>);
 
 impl Folder {
     fn new(entries: Vec<Entry>) -> Self {
-        let mut by_key: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        let mut by_fold: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for entry in entries {
-            by_key.entry(folded(&entry.name)).or_default().push(entry);
+            by_fold.entry(fold_bytes(&entry.name)).or_default().push(entry);
         }
-        Self(by_key)
+        Self(by_fold)
+    }
+
+    fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.0.values().flatten()
     }
 }
 
@@ -63,48 +77,49 @@ impl Folders {
         self.read.insert(id.clone(), Rc::clone(&folder));
         Ok(folder)
     }
-}
 
-/// A folder on the way down.
-struct Step {
-    /// Its path with a slash behind it; empty for the root.
-    prefix: Vec<u8>,
-    /// Whether all its bytes are the path's.
-    exact: bool,
-    folder: Rc<Folder>,
-}
-
-/// Goes down all folders at once whose names fold to the same as the path's.
-fn neighbours_of(folders: &mut Folders, root: &Rc<Folder>, path: &BytePath) -> Result<Neighbours, GitError> {
-    let mut found = Neighbours::default();
-    let mut level = vec![Step { prefix: Vec::new(), exact: true, folder: Rc::clone(root) }];
-    let mut components = path.components().peekable();
-    while let Some(name) = components.next() {
-        let key = folded(name);
-        let last = components.peek().is_none();
-        let mut below = Vec::new();
-        for step in &level {
-            for entry in step.folder.0.get(&key).into_iter().flatten() {
-                let mut full = step.prefix.clone();
-                full.extend_from_slice(&entry.name);
-                let exact = step.exact && entry.name == name;
-                match (last, exact) {
-                    (true, true) => found.here = Some(entry.mode),
-                    (true, false) => found.twins.push((BytePath::new(full), entry.mode)),
-                    (false, _) if entry.mode == Mode::TREE => {
-                        full.push(b'/');
-                        below.push(Step { prefix: full, exact, folder: folders.get(&entry.id)? });
-                    }
-                    (false, true) => found.blocked_by = Some(BytePath::new(full)),
-                    (false, false) => {}
+    /// All files below a folder.
+    fn below(&mut self, path: &[u8], id: &ObjectId) -> Result<Vec<BytePath>, GitError> {
+        let mut files = Vec::new();
+        let mut todo = vec![(path.to_vec(), id.clone())];
+        while let Some((path, id)) = todo.pop() {
+            for entry in self.get(&id)?.entries() {
+                let full = [&path[..], b"/", &entry.name].concat();
+                if entry.mode == Mode::TREE {
+                    todo.push((full, entry.id.clone()));
+                } else {
+                    files.push(BytePath::new(full));
                 }
             }
         }
-        level = below;
-        if level.is_empty() {
-            break;
-        }
+        files.sort();
+        Ok(files)
     }
-    found.twins.sort();
+}
+
+/// Goes down all folders at once whose names fold to the same as the path's.
+fn twins_of(folders: &mut Folders, root: &Rc<Folder>, path: &BytePath) -> Result<Vec<Twin>, GitError> {
+    let mut found = Vec::new();
+    let mut level = vec![(Vec::new(), Rc::clone(root))];
+    let mut components = path.components().peekable();
+    while let Some(name) = components.next() {
+        let key = fold_bytes(name);
+        let last = components.peek().is_none();
+        let mut next = Vec::new();
+        for (prefix, folder) in &level {
+            for entry in folder.0.get(&key).into_iter().flatten() {
+                let mut full: Vec<u8> = [prefix, &entry.name[..]].concat();
+                if last {
+                    let tree = entry.mode == Mode::TREE;
+                    let below = if tree { folders.below(&full, &entry.id)? } else { Vec::new() };
+                    found.push(Twin { path: path.clone(), base: BytePath::new(full), mode: entry.mode, below });
+                } else if entry.mode == Mode::TREE {
+                    full.push(b'/');
+                    next.push((full, folders.get(&entry.id)?));
+                }
+            }
+        }
+        level = next;
+    }
     Ok(found)
 }

@@ -365,7 +365,7 @@ fn nothing_in_a_hostile_repository_is_run() {
     assert_eq!(change.merged_tree, None);
     let blobs = change.rows.iter().filter_map(|row| row.new.as_ref()).map(|side| &side.blob);
     assert_eq!(git.blobs(blobs, 100).unwrap().len(), 2);
-    git.neighbours(&base, [&path("A")]).unwrap();
+    git.twins(&base, [&path("A")]).unwrap();
     assert!(!canary.exists(), "{}", std::fs::read_to_string(&canary).unwrap());
 }
 

@@ -1,6 +1,6 @@
 //! Objects, folders, and what stands beside a path.
 
-use evidence_gate::change::{Blob, BytePath, GitError, Limits, Mode, Neighbours};
+use evidence_gate::change::{Blob, BytePath, GitError, Limits, Mode};
 use evidence_gate::words::ObjectId;
 
 use super::repo::{Repo, file, link, path, program, submodule};
@@ -111,9 +111,11 @@ fn a_tree_that_is_missing_is_named() {
     assert!(repo.open().missing([&tree, &absent]).unwrap() == [absent]);
 }
 
-fn neighbours(repo: &Repo, root: &ObjectId, paths: &[&str]) -> Vec<Neighbours> {
+/// The twins of each path as `path -> base mode [below]`.
+fn twins(repo: &Repo, root: &ObjectId, paths: &[&str]) -> Vec<String> {
     let paths: Vec<_> = paths.iter().map(|text| path(text)).collect();
-    repo.open().neighbours(root, &paths).unwrap()
+    let twins = repo.open().twins(root, &paths).unwrap();
+    twins.iter().map(|twin| format!("{} -> {} {} {:?}", twin.path, twin.base, twin.mode, twin.below)).collect()
 }
 
 #[test]
@@ -124,6 +126,7 @@ fn a_path_is_told_what_the_base_holds_there_and_under_the_same_name_in_another_s
         [
             file("tests/fixtures/Fees.json", "1"),
             file("tests/fixtures/cafe\u{301}.json", "1"),
+            file("tests/fixtures/deep/er", "1"),
             file("Tests/fixtures/fees.json", "1"),
             file("straße/a", "1"),
             link("linked", "tests"),
@@ -131,7 +134,7 @@ fn a_path_is_told_what_the_base_holds_there_and_under_the_same_name_in_another_s
             file("plain", "1"),
         ],
     );
-    let found = neighbours(
+    let found = twins(
         &repo,
         &base,
         &[
@@ -140,7 +143,8 @@ fn a_path_is_told_what_the_base_holds_there_and_under_the_same_name_in_another_s
             "tests/fixtures/caf\u{e9}.json",
             "STRASSE/A",
             "tests/fixtures",
-            "TESTS",
+            "SUB",
+            "linked",
             "linked/fixtures/new",
             "sub/file",
             "plain/deep/er",
@@ -148,25 +152,20 @@ fn a_path_is_told_what_the_base_holds_there_and_under_the_same_name_in_another_s
             "nowhere",
         ],
     );
-    let twin = |text: &str| (path(text), Mode::FILE);
-    let folder = |text: &str| (path(text), Mode::TREE);
-    let none = Neighbours::default();
-    let blocked = |text: &str| Neighbours { blocked_by: Some(path(text)), ..Neighbours::default() };
-    let with = |here, twins| Neighbours { here, twins, ..Neighbours::default() };
     assert_eq!(
         found,
         [
-            with(None, vec![twin("Tests/fixtures/fees.json"), twin("tests/fixtures/Fees.json")]),
-            with(Some(Mode::FILE), vec![twin("Tests/fixtures/fees.json")]),
-            with(None, vec![twin("tests/fixtures/cafe\u{301}.json")]),
-            with(None, vec![twin("straße/a")]),
-            with(Some(Mode::TREE), vec![folder("Tests/fixtures")]),
-            with(None, vec![folder("Tests"), folder("tests")]),
-            blocked("linked"),
-            blocked("sub"),
-            blocked("plain"),
-            none.clone(),
-            none,
+            "tests/fixtures/fees.json -> Tests/fixtures/fees.json 100644 []",
+            "tests/fixtures/fees.json -> tests/fixtures/Fees.json 100644 []",
+            "tests/fixtures/Fees.json -> Tests/fixtures/fees.json 100644 []",
+            "tests/fixtures/Fees.json -> tests/fixtures/Fees.json 100644 []",
+            "tests/fixtures/caf\u{e9}.json -> tests/fixtures/cafe\u{301}.json 100644 []",
+            "STRASSE/A -> straße/a 100644 []",
+            "tests/fixtures -> Tests/fixtures 040000 [\"Tests/fixtures/fees.json\"]",
+            "tests/fixtures -> tests/fixtures 040000 [\"tests/fixtures/Fees.json\", \
+             \"tests/fixtures/cafe\u{301}.json\", \"tests/fixtures/deep/er\"]",
+            "SUB -> sub 160000 []",
+            "linked -> linked 120000 []",
         ]
     );
 }
@@ -175,9 +174,9 @@ fn a_path_is_told_what_the_base_holds_there_and_under_the_same_name_in_another_s
 fn names_that_are_no_text_fold_in_their_readable_parts() {
     let repo = Repo::bare();
     let base = repo.commit(&[], [file(b"A\xff", "1")]);
-    let found = repo.open().neighbours(&base, [&BytePath::new(b"a\xff"), &BytePath::new(b"a\xfe")]).unwrap();
-    assert_eq!(found[0].twins, [(BytePath::new(b"A\xff"), Mode::FILE)]);
-    assert_eq!(found[1].twins, []);
+    let twins = repo.open().twins(&base, [&BytePath::new(b"a\xff"), &BytePath::new(b"a\xfe")]).unwrap();
+    let bases: Vec<_> = twins.iter().map(|twin| twin.base.as_bytes()).collect();
+    assert_eq!(bases, [b"A\xff"]);
 }
 
 #[test]
@@ -198,6 +197,6 @@ fn only_the_folders_on_the_way_are_read() {
             std::fs::copy(from, to.join(&object[2..])).unwrap();
         }
     }
-    let found = neighbours(&bare, &base, &["D7/deep/GOLDEN", "d300/x", "new"]);
-    assert_eq!(found[0].twins, [(path("d7/deep/golden"), Mode::FILE)]);
+    let found = twins(&bare, &base, &["D7/deep/GOLDEN", "d300/x", "new"]);
+    assert_eq!(found, ["D7/deep/GOLDEN -> d7/deep/golden 100644 []"]);
 }

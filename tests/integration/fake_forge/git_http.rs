@@ -44,26 +44,27 @@ pub enum GitFault {
 }
 
 struct Shared {
-    root: PathBuf,
-    exec_path: PathBuf,
+    backend: Backend,
     authorization: Option<String>,
     requests: Mutex<Vec<GitRequest>>,
     faults: Mutex<VecDeque<GitFault>>,
+}
+
+/// `git http-backend` over a folder of bare repositories.
+pub struct Backend {
+    root: PathBuf,
+    exec_path: PathBuf,
     protocol_v0: std::sync::atomic::AtomicBool,
 }
 
 /// Serves every bare repository under `root` over smart HTTP, for reading. With `required_authorization`, a request whose
 /// `Authorization` header is not exactly that value is answered 401.
 pub async fn serve_git(root: PathBuf, required_authorization: Option<String>) -> GitServer {
-    let found = Command::new("git").arg("--exec-path").output().await.expect("git is installed");
-    let exec_path = PathBuf::from(String::from_utf8(found.stdout).unwrap().trim());
     let shared = Arc::new(Shared {
-        root,
-        exec_path,
+        backend: Backend::new(root),
         authorization: required_authorization,
         requests: Mutex::default(),
         faults: Mutex::default(),
-        protocol_v0: false.into(),
     });
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
@@ -85,7 +86,7 @@ impl GitServer {
 
     /// From now on the server speaks protocol 0 only, in which an object that no ref names is refused.
     pub fn speak_protocol_v0(&self) {
-        self.shared.protocol_v0.store(true, std::sync::atomic::Ordering::SeqCst);
+        self.shared.backend.protocol_v0.store(true, std::sync::atomic::Ordering::SeqCst);
     }
 }
 
@@ -114,7 +115,7 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response
             response.headers_mut().insert("www-authenticate", "Basic realm=\"git\"".parse().unwrap());
             response
         }
-        None => backend(&shared, &parts, &body).await,
+        None => shared.backend.answer(&parts, &body).await,
     };
     shared.requests.lock().unwrap().push(GitRequest {
         method: parts.method.to_string(),
@@ -127,46 +128,59 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response
     response
 }
 
-/// One run of the CGI program, <https://git-scm.com/docs/git-http-backend>.
-async fn backend(shared: &Shared, parts: &axum::http::request::Parts, body: &Bytes) -> Response<Body> {
-    let mut command = Command::new(shared.exec_path.join("git-http-backend"));
-    command
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .envs([
-            ("GIT_CONFIG_COUNT", "2"),
-            ("GIT_CONFIG_KEY_0", "uploadpack.allowFilter"),
-            ("GIT_CONFIG_VALUE_0", "true"),
-        ])
-        .envs([("GIT_CONFIG_KEY_1", "safe.directory"), ("GIT_CONFIG_VALUE_1", "*")])
-        .env("GIT_PROJECT_ROOT", &shared.root)
-        .env("GIT_HTTP_EXPORT_ALL", "1")
-        .env("REQUEST_METHOD", parts.method.as_str())
-        .env("PATH_INFO", parts.uri.path())
-        .env("QUERY_STRING", parts.uri.query().unwrap_or_default())
-        .env("CONTENT_LENGTH", body.len().to_string())
-        .env("REMOTE_ADDR", "127.0.0.1");
-    for (header, variable) in [
-        ("content-type", "CONTENT_TYPE"),
-        ("content-encoding", "HTTP_CONTENT_ENCODING"),
-        ("git-protocol", "GIT_PROTOCOL"),
-    ] {
-        let v0 = variable == "GIT_PROTOCOL" && shared.protocol_v0.load(std::sync::atomic::Ordering::SeqCst);
-        if let Some(value) = text(&parts.headers, header).filter(|_| !v0) {
-            command.env(variable, value);
-        }
+impl Backend {
+    pub fn new(root: PathBuf) -> Self {
+        let found = std::process::Command::new("git").arg("--exec-path").output().expect("git is installed");
+        let exec_path = PathBuf::from(String::from_utf8(found.stdout).unwrap().trim());
+        Self { root, exec_path, protocol_v0: false.into() }
     }
-    let mut child =
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).kill_on_drop(true).spawn().unwrap();
-    let mut stdin = child.stdin.take().expect("stdin is piped");
-    let body = body.clone();
-    // A backend that ends early closes its end; what it answered is then on stdout.
-    let feed = tokio::spawn(async move { stdin.write_all(&body).await });
-    let output = child.wait_with_output().await.unwrap();
-    drop(feed.await.unwrap());
-    cgi_response(output.stdout)
+
+    /// One run of the CGI program, <https://git-scm.com/docs/git-http-backend>.
+    pub async fn answer(&self, parts: &axum::http::request::Parts, body: &Bytes) -> Response<Body> {
+        let mut command = Command::new(self.exec_path.join("git-http-backend"));
+        command
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .envs([
+                ("GIT_CONFIG_COUNT", "2"),
+                ("GIT_CONFIG_KEY_0", "uploadpack.allowFilter"),
+                ("GIT_CONFIG_VALUE_0", "true"),
+            ])
+            .envs([("GIT_CONFIG_KEY_1", "safe.directory"), ("GIT_CONFIG_VALUE_1", "*")])
+            .env("GIT_PROJECT_ROOT", &self.root)
+            .env("GIT_HTTP_EXPORT_ALL", "1")
+            .env("REQUEST_METHOD", parts.method.as_str())
+            .env("PATH_INFO", parts.uri.path())
+            .env("QUERY_STRING", parts.uri.query().unwrap_or_default())
+            .env("CONTENT_LENGTH", body.len().to_string())
+            .env("REMOTE_ADDR", "127.0.0.1");
+        for (header, variable) in [
+            ("content-type", "CONTENT_TYPE"),
+            ("content-encoding", "HTTP_CONTENT_ENCODING"),
+            ("git-protocol", "GIT_PROTOCOL"),
+        ] {
+            let v0 = variable == "GIT_PROTOCOL" && self.protocol_v0.load(std::sync::atomic::Ordering::SeqCst);
+            if let Some(value) = text(&parts.headers, header).filter(|_| !v0) {
+                command.env(variable, value);
+            }
+        }
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().expect("stdin is piped");
+        let body = body.clone();
+        // A backend that ends early closes its end; what it answered is then on stdout.
+        let feed = tokio::spawn(async move { stdin.write_all(&body).await });
+        let output = child.wait_with_output().await.unwrap();
+        drop(feed.await.unwrap());
+        cgi_response(output.stdout)
+    }
 }
 
 fn cgi_response(output: Vec<u8>) -> Response<Body> {
