@@ -3,8 +3,14 @@
 //! Deliberately absent: no body is parsed before its signature holds, no key or token of a forge is known here, and no
 //! call leaves this room but the one that stores the delivery ([`Inbox`]).
 
+mod github;
 mod inbox;
+mod refusal;
+mod secrets;
+mod signature;
 mod verified;
 
 pub use inbox::{Inbox, InboxError, Stored};
+pub use refusal::{HeaderFault, Refusal, SignatureFault};
+pub use secrets::{WeakSecret, WebhookSecrets};
 pub use verified::Delivery;
