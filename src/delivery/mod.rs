@@ -3,6 +3,7 @@
 //! Deliberately absent: no body is parsed before its signature holds, no key or token of a forge is known here, and no
 //! call leaves this room but the one that stores the delivery ([`Inbox`]).
 
+mod content;
 mod github;
 mod inbox;
 mod refusal;
