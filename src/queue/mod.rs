@@ -4,11 +4,12 @@
 //! judgement, no call to a forge.
 
 mod backoff;
-#[expect(dead_code, reason = "the stores that use it come next")]
 mod coalesce;
 mod job;
+mod sqlite;
 mod store;
 
 pub use backoff::{MAX_ATTEMPTS, backoff};
 pub use job::{Evaluation, EvaluationId, EvaluationState, Generation, Job, JobId, Lease, RunnerId};
+pub use sqlite::{OpenError, SqliteOptions, SqliteQueue, StoredDelivery};
 pub use store::{Depth, Fenced, Queue, QueueError, Settled, Superseded};
