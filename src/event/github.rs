@@ -44,6 +44,7 @@ const PULL_REQUEST: &str = "pull_request";
 /// The fields of a `pull_request` body that are read. The last four belong to other events: a body that carries one was
 /// signed for another header.
 #[derive(Deserialize)]
+#[serde(expecting = "a JSON object")]
 struct PullRequestBody<'a> {
     #[serde(borrow)]
     action: Option<Word<'a>>,
@@ -61,6 +62,7 @@ struct PullRequestBody<'a> {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "a JSON object")]
 struct Pull<'a> {
     number: u64,
     #[serde(borrow)]
@@ -70,22 +72,26 @@ struct Pull<'a> {
 
 /// The head's `repo` is not read: it is null once the fork is deleted, and the commits are fetched from the base anyway.
 #[derive(Deserialize)]
+#[serde(expecting = "a JSON object")]
 struct Head<'a> {
     #[serde(borrow)]
     sha: Word<'a>,
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "a JSON object")]
 struct Base {
     repo: Option<RepositoryNumber>,
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "a JSON object")]
 struct RepositoryNumber {
     id: u64,
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "a JSON object")]
 struct Repository<'a> {
     id: u64,
     #[serde(borrow)]
@@ -93,12 +99,14 @@ struct Repository<'a> {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "a JSON object")]
 struct Installation {
     id: u64,
 }
 
 /// What an `edited` changed. Title and body are passed over.
 #[derive(Deserialize)]
+#[serde(expecting = "a JSON object")]
 struct Changes {
     base: Option<Kind>,
 }
