@@ -1,1 +1,3 @@
 //! What a person runs on the command line.
+
+pub mod policy;
