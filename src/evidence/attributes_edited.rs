@@ -24,7 +24,9 @@ impl Oracle for AttributesEdited {
             &ATTRIBUTES_EDITED,
             facts.rows,
             |row| row.row.paths().any(is_attributes),
-            |number, names| format!("{} of git itself changed: {names}", wording::count(number, "file", "files")),
+            |number, names| {
+                format!("{} git changed: {names}", wording::count(number, "file that steers", "files that steer"))
+            },
         )
         .into_iter()
         .collect()

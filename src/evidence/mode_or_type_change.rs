@@ -33,8 +33,8 @@ impl Oracle for ModeOrTypeChange {
         }
         let named = odd.iter().map(|(path, what)| format!("{} ({what})", wording::name(path))).collect();
         let message = format!(
-            "{} in mode or kind: {}",
-            wording::count(odd.len(), "entry is unusual or changed", "entries are unusual or changed"),
+            "{} a link or submodule, or changed mode: {}",
+            wording::count(odd.len(), "entry is", "entries are"),
             wording::list(named)
         );
         vec![Finding::new(&MODE_OR_TYPE_CHANGE, message).at(odd.iter().map(|(path, _)| Location::file(path)))]

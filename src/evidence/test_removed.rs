@@ -30,7 +30,7 @@ impl Oracle for TestRemoved {
             &TEST_REMOVED,
             facts.rows,
             |row| disappears(row) && !kept.contains(row.row.path()),
-            |number, names| format!("{} no more: {names}", wording::count(number, "test file is", "test files are")),
+            |number, names| format!("{} gone: {names}", wording::count(number, "test file is", "test files are")),
         );
         finding.map(|finding| finding.with_verdict(facts.policy.tests.removed.verdict())).into_iter().collect()
     }

@@ -25,7 +25,7 @@ impl Oracle for TestRewritten {
     fn judge(&self, facts: &Facts<'_>) -> Vec<Finding> {
         let verdict = facts.policy.tests.rewritten.verdict();
         let edited = wording::over(&TEST_REWRITTEN, facts.rows, is_edited, |number, names| {
-            format!("{} rewritten: {names}", wording::count(number, "existing test file is", "existing test files are"))
+            format!("{} changed: {names}", wording::count(number, "existing test file", "existing test files"))
         });
         let mut moved: Vec<_> = test_moves(facts).into_iter().filter(stays_a_test).collect();
         moved.sort_by_key(|moved| moved.from);
