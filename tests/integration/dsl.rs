@@ -11,7 +11,7 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
@@ -704,8 +704,9 @@ pub struct Process {
 }
 
 impl Process {
-    fn start(name: String, mut command: Command) -> Self {
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    /// Starts a program whose output is kept.
+    pub fn start(name: String, mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().expect("the program can be started");
         let lines = Lines::default();
         let stdout = child.stdout.take().unwrap();
@@ -717,6 +718,20 @@ impl Process {
     /// What it wrote so far.
     pub fn text(&self) -> String {
         self.lines.text()
+    }
+
+    /// The first line that holds these words, once it was written.
+    pub async fn says(&self, words: &str) -> String {
+        let found = || self.lines.text().lines().find(|line| line.contains(words)).map(ToOwned::to_owned);
+        let waited = timeout(PATIENCE, self.lines.until(|| found().is_some())).await;
+        assert!(waited == Ok(true), "{} did not say {words:?}\n{}", self.name, self.text());
+        found().expect("it was there a moment ago")
+    }
+
+    /// Writes to its standard input, which stays open.
+    pub async fn tell(&mut self, text: &str) {
+        let stdin = self.child.stdin.as_mut().expect("the process was started with an open input");
+        stdin.write_all(text.as_bytes()).await.unwrap();
     }
 
     /// Kills it as `kill -9` does, and waits until it is gone.
