@@ -110,7 +110,7 @@ impl Record {
     }
 
     /// The record of an evaluation that failed for a reason of ours: unscored, and never silence (R28). `why` is one sentence for
-    /// the author of the pull request, without secrets.
+    /// the author of the pull request, lower-case and without a full stop, as every message, and without secrets.
     pub fn unscored(subject: Subject, why: impl Into<String>, run: Run) -> Self {
         let judged = Judged { findings: vec![Finding::new(&COULD_NOT_JUDGE, why)], ..Judged::default() };
         Self::new(subject, judged, run)
@@ -119,7 +119,7 @@ impl Record {
     fn refuse_to_pass_incomplete(&mut self) {
         let missing = self.missing_for_review();
         if self.verdict == Verdict::Review && !missing.is_empty() {
-            let finding = Finding::new(&RECORD_INCOMPLETE, format!("The record has no {}.", missing.join(", no ")));
+            let finding = Finding::new(&RECORD_INCOMPLETE, format!("the record has no {}", missing.join(", no ")));
             self.verdict = finding.verdict;
             self.findings.insert(0, finding_row(finding));
         }

@@ -15,7 +15,9 @@ use evidence_gate::report::{
     output, post, read_back, text, word,
 };
 use evidence_gate::score::{Judged, Record};
-use evidence_gate::words::{ForgeKind, HeadSha, InstallationId, PullNumber, RepoRef, RepositoryId, RunId, Verdict};
+use evidence_gate::words::{
+    BaseSha, ForgeKind, HeadSha, InstallationId, PullNumber, RepoRef, RepositoryId, RunId, Verdict,
+};
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser};
@@ -323,6 +325,10 @@ impl Forge for OneRun {
         nothing_else()
     }
 
+    async fn branch_tip(&self, _: &RepoRef, _: Option<InstallationId>, _: &str) -> Result<BaseSha, ForgeError> {
+        nothing_else()
+    }
+
     async fn open_run(&self, _: &RepoRef, _: Option<InstallationId>, _: &NewRun) -> Result<RunId, ForgeError> {
         nothing_else()
     }
@@ -465,4 +471,11 @@ fn what_was_not_observed_is_said() {
         let shown = text(&record, Colour::Never, 80);
         assert!(shown.contains(&absent) && summary.contains(&absent), "{absent}");
     }
+}
+
+#[test]
+fn the_json_is_the_record_and_nothing_else() {
+    let printed = json(&default_record(Verdict::Reject));
+    insta::assert_snapshot!("json_reject", printed);
+    assert!(printed.starts_with('{') && printed.ends_with("}\n"));
 }
