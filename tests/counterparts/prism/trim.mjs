@@ -26,6 +26,11 @@ const OPERATIONS = {
   "/repos/{owner}/{repo}/commits/{ref}/check-runs": ["get"],
 };
 
+// A reference has slashes (`heads/main`), and a parameter of a path has none for Prism: the fixed part is written out.
+const WRITTEN_OUT = {
+  "/repos/{owner}/{repo}/git/ref/{ref}": "/repos/{owner}/{repo}/git/ref/heads/{ref}",
+};
+
 const JSON_TYPE = "application/json";
 const GITHUB_TYPE = "application/vnd.github+json";
 
@@ -41,7 +46,8 @@ const out = {
 for (const [path, methods] of Object.entries(OPERATIONS)) {
   const item = whole.paths[path];
   if (!item) throw new Error(`the description has no path ${path}`);
-  out.paths[path] = item.parameters ? { parameters: item.parameters } : {};
+  const kept = item.parameters ? { parameters: item.parameters } : {};
+  out.paths[WRITTEN_OUT[path] ?? path] = kept;
   for (const method of methods) {
     const operation = item[method];
     if (!operation) throw new Error(`the description has no ${method} ${path}`);
@@ -50,7 +56,7 @@ for (const [path, methods] of Object.entries(OPERATIONS)) {
       description: "Requires authentication",
       content: { [JSON_TYPE]: { schema: { $ref: "#/components/schemas/basic-error" } } },
     };
-    out.paths[path][method] = operation;
+    kept[method] = operation;
   }
 }
 
