@@ -18,9 +18,9 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::fake_forge::store::{Edit, Mode};
-use crate::fake_forge::{APP, FORK, FakeForge, Happening, Pull, Route, Run, Signed, WIDGETS};
+use crate::fake_forge::{APP, FORK, FakeForge, Happening, Pull, Run, Signed, WIDGETS};
 
-pub use crate::fake_forge::{Fault, Held};
+pub use crate::fake_forge::{Fault, Held, Route};
 
 /// What a process may take at most before the story fails and tells its history.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -303,6 +303,7 @@ write_interval = "0s"
 [work]
 lease = "60s"
 head_agreement = "1s"
+poll = "100ms"
 "#,
             data = self.data(),
             key = at("app.pem"),
@@ -390,6 +391,21 @@ head_agreement = "1s"
         let head = self.forge.store().commit(&repo, &pull.head_branch, parents, &change.edits);
         self.publish_head(change.number, &head);
         Happening::Pushed { pull: change.number, before: pull.head }
+    }
+
+    /// The same for a branch of `acme/widgets`.
+    pub fn merge_into(&mut self, branch: &str, change: &Change, parents: &[&str]) -> String {
+        self.forge.store().commit("acme/widgets", branch, parents, &change.edits)
+    }
+
+    /// `acme/widgets` has another name; requests for the old one are redirected.
+    pub fn rename_repository(&mut self, name: &str) {
+        self.forge.store().rename("acme/widgets", &format!("acme/{name}"));
+        let mut state = self.forge.state();
+        state.note(format!("acme/widgets is acme/{name} now"));
+        let repo = state.repos.get_mut(&WIDGETS).unwrap();
+        repo.former_names.push("acme/widgets".to_owned());
+        name.clone_into(&mut repo.name);
     }
 
     /// Commits to a branch of `acme/widgets`, and answers the commit. A branch that is new begins at `main`.
@@ -496,14 +512,18 @@ head_agreement = "1s"
 
     /// Starts `receive`, and returns when it listens.
     pub async fn start_receiver(&mut self) {
-        let _ = std::fs::remove_file(self.data().join("receive.addr"));
-        let mut process = self.spawn("receive", &[]);
+        let _stale = std::fs::remove_file(self.data().join("receive.addr"));
+        let process = self.spawn("receive", &[]);
+        self.until_it_listens(&process).await;
+        self.receiver = Some(process);
+    }
+
+    /// Returns when the receiver has written where it listens.
+    pub async fn until_it_listens(&self, process: &Process) {
         let address = self.data().join("receive.addr");
         let listens = || std::fs::read_to_string(&address).is_ok_and(|text| !text.trim().is_empty());
         let waited = timeout(PATIENCE, process.lines.until(listens)).await;
         assert!(waited == Ok(true), "the receiver does not listen\n{}", self.told());
-        process.name = "receive".to_owned();
-        self.receiver = Some(process);
     }
 
     /// Kills the receiver as `kill -9` does.
@@ -515,18 +535,55 @@ head_agreement = "1s"
     pub async fn stop_receiver(&mut self) -> ExitStatus {
         let receiver = self.receiver.take().expect("a receiver runs");
         receiver.terminate();
-        receiver.ended(&self.told()).await
+        receiver.ended(|| self.told()).await
     }
 
     /// Works until the queue is empty.
     pub async fn drain(&mut self) {
-        let status = self.start_work().ended(&self.told()).await;
-        assert!(status.success(), "`work --drain` ended with {status}\n{}", self.told());
+        let work = self.start_work();
+        self.finish(work).await;
     }
 
     /// Works until the queue is empty, and answers how the process ended, for stories in which it must not succeed.
     pub async fn try_drain(&mut self) -> ExitStatus {
-        self.start_work().ended(&self.told()).await
+        let work = self.start_work();
+        work.ended(|| self.told()).await
+    }
+
+    /// Waits until a worker has emptied the queue.
+    pub async fn finish(&mut self, work: Process) {
+        let status = work.ended(|| self.told()).await;
+        assert!(status.success(), "`work --drain` ended with {status}\n{}", self.told());
+    }
+
+    /// Works until the queue is empty, as if the pauses between two tries of a job were over at once.
+    pub async fn drain_through_retries(&mut self) {
+        let work = self.start_work();
+        self.finish_through_retries(work).await;
+    }
+
+    /// The same for a worker that was started before.
+    pub async fn finish_through_retries(&mut self, work: Process) {
+        let store = Store::open(&self.data()).await;
+        let hurry = tokio::spawn(async move { store.keep_everything_due().await });
+        let status = work.ended(|| self.told()).await;
+        hurry.abort();
+        assert!(status.success(), "`work --drain` ended with {status}\n{}", self.told());
+    }
+
+    /// What `evidence-gate queue list` says.
+    pub async fn queue(&self) -> String {
+        let out = self.run(&["queue", "list"]).await;
+        assert!(out.status.success(), "`queue list`: {}\n{}", String::from_utf8_lossy(&out.stderr), self.told());
+        String::from_utf8(out.stdout).unwrap()
+    }
+
+    /// Runs one command of the program to its end, with this gate's configuration.
+    pub async fn run(&self, arguments: &[&str]) -> std::process::Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_evidence-gate"));
+        command.args(arguments).arg("--config").arg(self.config());
+        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).envs(&self.variables);
+        timeout(PATIENCE, command.kill_on_drop(true).output()).await.expect("the command ends in time").unwrap()
     }
 
     /// Starts `work --drain` and returns at once.
@@ -573,6 +630,11 @@ head_agreement = "1s"
     /// Every check run on the pull request's head, newest first. They count as looked at.
     pub fn runs(&self, number: u64) -> Vec<Run> {
         self.runs_on(&self.head(number))
+    }
+
+    /// The last station of the newest check run on the pull request's head, such as `completed/failure`.
+    pub fn verdict(&self, number: u64) -> String {
+        self.runs(number).first().and_then(|run| run.stations.last().cloned()).unwrap_or_else(|| "none".to_owned())
     }
 
     /// Summary and text of the newest check run on the pull request's head.
@@ -645,6 +707,14 @@ head_agreement = "1s"
                 faults.push(format!("no error was logged with {words:?}"));
             }
         }
+        if self.data().join(STORE).exists() {
+            let queue = self.queue().await;
+            let jobs = queue.lines().next().unwrap_or_default();
+            let clean = jobs.starts_with("0 queued") && jobs.contains(" 0 running") && jobs.contains(" 0 failed");
+            if !clean && !self.waiting_jobs {
+                faults.push(format!("jobs are left: {queue}"));
+            }
+        }
         faults.extend(self.spilled_secrets(&log));
         let told = self.told();
         self.ended = true;
@@ -693,6 +763,28 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
         .map(|entry| entry.unwrap().path())
         .flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] })
         .collect()
+}
+
+/// The program's own database, in its data directory.
+const STORE: &str = "evidence-gate.sqlite";
+
+/// A second connection to the program's database: the story's hand on the clock.
+struct Store(sqlx::SqlitePool);
+
+impl Store {
+    async fn open(data: &Path) -> Self {
+        let at = sqlx::sqlite::SqliteConnectOptions::new().filename(data.join(STORE));
+        Self(sqlx::SqlitePool::connect_with(at.busy_timeout(Duration::from_secs(30))).await.unwrap())
+    }
+
+    /// Lets every pause end at once, until the task is dropped.
+    async fn keep_everything_due(self) {
+        let mut pulse = tokio::time::interval(Duration::from_millis(50));
+        loop {
+            pulse.tick().await;
+            sqlx::query("UPDATE jobs SET due = 0 WHERE state = 'queued'").execute(&self.0).await.unwrap();
+        }
+    }
 }
 
 /// A running role. It is killed when this value is dropped.
@@ -748,9 +840,9 @@ impl Process {
     }
 
     /// Waits for its end. One that does not end fails the story, which tells what it knows.
-    pub async fn ended(mut self, told: &str) -> ExitStatus {
+    pub async fn ended(mut self, told: impl Fn() -> String) -> ExitStatus {
         let Ok(status) = timeout(PATIENCE, self.child.wait()).await else {
-            panic!("{} did not end in {PATIENCE:?}\n{told}\n--- {}\n{}", self.name, self.name, self.text());
+            panic!("{} did not end in {PATIENCE:?}\n{}", self.name, told());
         };
         self.read_out().await;
         status.unwrap()
