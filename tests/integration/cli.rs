@@ -51,8 +51,8 @@ impl Copy {
     }
 
     fn git(&self, arguments: &[&str]) -> Output {
-        let out = command(&self.repo()).args(["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]).args(arguments);
-        let out = out.output().unwrap();
+        let mut git = command(&self.repo());
+        let out = git.args(["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]).args(arguments).output().unwrap();
         assert!(out.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&out.stderr));
         out
     }

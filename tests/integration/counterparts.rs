@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use tokio::process::Command;
 
-use crate::dsl::{Gate, Process, closed, opened, pr, reopened, retitled};
+use crate::dsl::{Change, Gate, Process, closed, opened, pr, reopened, retitled};
+use crate::fake_forge::git_http::serve_git;
 use crate::fake_forge::{APP, FakeForge, Happening, INSTALLATION, WIDGETS};
 
 fn installed(path: &str) -> PathBuf {
@@ -151,6 +152,105 @@ async fn every_delivery_of_the_fake_fits_the_published_schemas() {
         assert!(faults.is_empty(), "{}", faults.join("\n"));
     }
     gate.end().await;
+}
+
+#[tokio::test]
+#[ignore = "needs npm ci in tests/counterparts"]
+async fn the_worker_and_the_fake_speak_within_the_published_contract() {
+    for change in [pr(7).modifies("src/login.py"), pr(7).modifies("tests/fixtures/users.json").removes("tests/test_a.py")] {
+        let mut gate = Gate::with(change).await;
+        let contract = Contract::before(&gate.forge.origin()).await;
+        gate.set("GITHUB__API_URL", &contract.origin);
+        gate.deliver(opened(7)).await;
+        gate.drain().await;
+        let pushed = gate.push(pr(7).adds("src/more.py"));
+        gate.deliver(pushed).await;
+        gate.drain().await;
+        assert_eq!(gate.runs(7).len(), 1, "{}", gate.told());
+        assert!(gate.verdict(7).starts_with("completed/"), "{}", gate.told());
+        let violations = contract.violations();
+        assert!(violations.is_empty(), "{}\n{}\n{}", violations.join("\n"), contract.prism.text(), gate.told());
+        gate.look_at_all_runs();
+        gate.end().await;
+    }
+}
+
+/// The emulator, with one pull request in it.
+struct Emulator {
+    shim: Process,
+    origin: String,
+    client: reqwest::Client,
+}
+
+impl Emulator {
+    /// Starts it; it delivers to the gate's receiver and knows the gate's App.
+    async fn beside(gate: &Gate) -> Self {
+        let mut command = Command::new("node");
+        command.arg(installed("emulate/shim.mjs"));
+        let mut shim = Process::start("emulator".to_owned(), command);
+        let told = {
+            let state = gate.forge.state();
+            json!({
+                "appId": APP, "privateKey": state.app.key.private_pem, "webhookSecret": state.app.hook_secret,
+                "webhookUrl": gate.address("/webhooks/github"),
+            })
+        };
+        shim.tell(&format!("{told}\n")).await;
+        let line: Value = serde_json::from_str(&shim.says("\"origin\"").await).unwrap();
+        Self { shim, origin: line["origin"].as_str().unwrap().to_owned(), client: reqwest::Client::new() }
+    }
+
+    /// Opens a pull request of these commits, and answers the receiver's status.
+    async fn open_pull(&self, base: &str, head: &str, paths: &[&str]) -> u64 {
+        let body = json!({ "base": base, "head": head, "paths": paths });
+        let answer = self.client.post(format!("{}/_story/pull", self.origin)).json(&body).send().await.unwrap();
+        let answer: Value = answer.json().await.unwrap();
+        assert_eq!(answer["number"], 1, "{answer}\n{}", self.shim.text());
+        answer["delivered"].as_u64().unwrap()
+    }
+
+    /// Requests, deliveries and check runs.
+    async fn story(&self) -> Value {
+        self.client.get(format!("{}/_story", self.origin)).send().await.unwrap().json().await.unwrap()
+    }
+}
+
+/// The shipped program against a GitHub that knows nothing of this repository's fake, and real git beside it.
+async fn judged_by_the_emulator(change: Change, paths: &[&str]) -> Value {
+    let mut gate = Gate::with(change).await;
+    let emulator = Emulator::beside(&gate).await;
+    let git = serve_git(gate.forge.store().root().to_owned(), None).await;
+    gate.set("GITHUB__API_URL", &emulator.origin);
+    gate.set("GITHUB__GIT_URL", git.url.as_str());
+    let (base, head) = (gate.pull(1).base, gate.head(1));
+    assert_eq!(emulator.open_pull(&base, &head, paths).await, 202, "{}", gate.told());
+    gate.drain().await;
+    let story = emulator.story().await;
+    for what in ["requests", "deliveries"] {
+        let refused: Vec<&Value> =
+            story[what].as_array().unwrap().iter().filter(|one| one["status"].as_u64().is_none_or(|s| s >= 300)).collect();
+        assert!(refused.is_empty(), "{what} that were refused: {refused:?}\n{}{}", emulator.shim.text(), gate.told());
+    }
+    let runs = story["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 1, "{story:#}");
+    assert_eq!((&runs[0]["head_sha"], &runs[0]["name"]), (&json!(head), &json!("evidence-gate")));
+    gate.end().await;
+    runs[0].clone()
+}
+
+#[tokio::test]
+#[ignore = "needs npm ci in tests/counterparts"]
+async fn an_independent_github_shows_a_rejection() {
+    let change = pr(1).modifies("src/login.py").modifies("tests/fixtures/users.json");
+    let run = judged_by_the_emulator(change, &["src/login.py", "tests/fixtures/users.json"]).await;
+    assert_eq!((&run["status"], &run["conclusion"]), (&json!("completed"), &json!("failure")), "{run:#}");
+}
+
+#[tokio::test]
+#[ignore = "needs npm ci in tests/counterparts"]
+async fn an_independent_github_shows_a_success() {
+    let run = judged_by_the_emulator(pr(1).modifies("src/login.py"), &["src/login.py"]).await;
+    assert_eq!((&run["status"], &run["conclusion"]), (&json!("completed"), &json!("success")), "{run:#}");
 }
 
 fn jwt(forge: &FakeForge) -> String {

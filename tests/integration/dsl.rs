@@ -503,7 +503,8 @@ poll = "100ms"
         (answer.status().as_u16(), answer.text().await.unwrap())
     }
 
-    fn address(&self, path: &str) -> url::Url {
+    /// Where the receiver answers.
+    pub fn address(&self, path: &str) -> url::Url {
         let bound = std::fs::read_to_string(self.data().join("receive.addr")).expect("the receiver wrote its address");
         format!("http://{}{path}", bound.trim()).parse().unwrap()
     }
@@ -635,6 +636,11 @@ poll = "100ms"
     /// The last station of the newest check run on the pull request's head, such as `completed/failure`.
     pub fn verdict(&self, number: u64) -> String {
         self.runs(number).first().and_then(|run| run.stations.last().cloned()).unwrap_or_else(|| "none".to_owned())
+    }
+
+    /// Every check run was expected.
+    pub fn look_at_all_runs(&self) {
+        self.forge.state().runs.values_mut().for_each(|run| run.seen = true);
     }
 
     /// Summary and text of the newest check run on the pull request's head.

@@ -9,8 +9,8 @@
 //   - an update of a check run replaces the annotations instead of appending them, there is no limit of 50, and runs carry no App.
 //
 // Reads one line of JSON from stdin: { appId, privateKey, webhookSecret, webhookUrl }. Prints one line: { origin }. Ends, with the
-// emulator, when stdin ends. Then `POST /_story/pull { base, head, paths }` opens a pull request whose commits are these, and
-// `GET /_story` tells what happened.
+// emulator, when stdin ends. Then `POST /_story/pull { base, head, paths }` opens a pull request whose commits are these and answers
+// when its delivery was taken, and `GET /_story` tells the requests, the deliveries and the check runs on that head.
 
 import { spawn } from "node:child_process";
 import { createHmac, createPublicKey, randomBytes, randomUUID, verify } from "node:crypto";
@@ -169,7 +169,7 @@ async function serve(request, response) {
     response.writeHead(status, { "content-type": "application/json; charset=utf-8" }).end(text);
   };
   try {
-    if (request.url === "/_story") return reply(200, JSON.stringify(log));
+    if (request.url === "/_story") return reply(200, JSON.stringify({ ...log, runs: await runsOnHead() }));
     if (request.url === "/_story/pull") return reply(201, JSON.stringify(await openPull(JSON.parse(body))));
     if (request.url === "/_story/hook") {
       reply(200, "{}");
@@ -228,12 +228,20 @@ function complete(run) {
 
 // The story.
 
+async function as(method, path, body) {
+  const sent = body && JSON.stringify(body);
+  const { status, text } = await ask(method, `/repos/${OWNER}/${REPO}${path}`, `Bearer ${userToken}`, sent);
+  if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`);
+  return JSON.parse(text);
+}
+
+let emulatedHead;
+let opened;
+const delivered = new Promise((taken) => {
+  opened = taken;
+});
+
 async function openPull({ base, head, paths }) {
-  const as = async (method, path, body) => {
-    const { status, text } = await ask(method, `/repos/${OWNER}/${REPO}${path}`, `Bearer ${userToken}`, body && JSON.stringify(body));
-    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`);
-    return JSON.parse(text);
-  };
   const main = (await as("GET", "/git/ref/heads/main")).object.sha;
   const { tree } = await as("GET", `/git/commits/${main}`);
   const entries = paths.map((path) => ({ path, mode: "100644", type: "blob", content: "changed\n" }));
@@ -242,9 +250,16 @@ async function openPull({ base, head, paths }) {
   await as("POST", "/git/refs", { ref: "refs/heads/change", sha: commit.sha });
   pair(main, base);
   pair(commit.sha, head);
+  emulatedHead = commit.sha;
   changedFiles.set(commit.sha, paths.length);
   const pull = await as("POST", "/pulls", { title: "A change", head: "change", base: "main" });
-  return { number: pull.number, repository: pull.base.repo.id };
+  return { number: pull.number, delivered: await delivered };
+}
+
+async function runsOnHead() {
+  const { check_runs: runs } = await as("GET", `/commits/${emulatedHead}/check-runs?filter=all`);
+  runs.forEach(complete);
+  return JSON.parse(exchange(JSON.stringify(runs), toGit));
 }
 
 async function deliver(event, body) {
@@ -271,4 +286,5 @@ async function deliver(event, body) {
     },
   });
   entry.status = answer.status;
+  if (event === "pull_request") opened(answer.status);
 }
