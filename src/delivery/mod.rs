@@ -4,6 +4,7 @@
 //! call leaves this room but the one that stores the delivery ([`Inbox`]).
 
 mod body;
+mod content;
 mod github;
 mod inbox;
 mod limits;

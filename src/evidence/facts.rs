@@ -1,9 +1,8 @@
 //! What an oracle may know.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use crate::change::{BytePath, Change, Mode, PathChange};
+use crate::change::{Blob, BytePath, Change, PathChange, Twin};
 use crate::classes::Classifier;
 use crate::policy::{Class, Policy};
 use crate::words::ObjectId;
@@ -79,21 +78,6 @@ pub enum Merge {
     Failed(String),
 }
 
-/// An entry in the tree of the base tip that has the name of a path of the change, or a name that is the same once both are
-/// brought to NFC and folded in case ([`crate::change::fold`]). On a file system that folds names the two are one file.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Twin {
-    /// The path that was looked up.
-    pub path: BytePath,
-    /// The base's name; equal to `path` byte for byte, or only when folded.
-    pub base: BytePath,
-    /// What the base has there; [`Mode::TREE`] for a folder.
-    pub mode: Mode,
-    /// For a folder all files below it, as whole paths in the order of the bytes: a folder with evidence anywhere below is not to be
-    /// replaced or pointed into. Empty for anything else.
-    pub below: Vec<BytePath>,
-}
-
 /// Contents by object id.
 #[derive(Clone, Debug, Default)]
 pub struct Blobs(pub BTreeMap<ObjectId, Blob>);
@@ -103,15 +87,4 @@ impl Blobs {
     pub fn get(&self, id: &ObjectId) -> Option<&Blob> {
         self.0.get(id)
     }
-}
-
-/// What was read of a blob.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Blob {
-    /// All its bytes.
-    Whole(Arc<[u8]>),
-    /// Larger than the limit for reading; its size in bytes.
-    TooLarge(u64),
-    /// The repository does not hold it.
-    Missing,
 }

@@ -31,10 +31,12 @@ mod unobserved_lines;
 mod unparsed_status;
 mod wording;
 
-pub use facts::{Blob, Blobs, ClassedRow, Comparison, Facts, Merge, RulesFrom, Twin};
+pub use facts::{Blobs, ClassedRow, Comparison, Facts, Merge, RulesFrom};
 pub use finding::{Finding, Location};
 pub use links::{paths_to_look_up, symlink_blobs};
 pub use rule::{Oracle, Rule};
+
+pub use crate::change::{Blob, Twin};
 
 /// Every oracle, in the order of DESIGN section 4. The order changes nothing but the order of equal findings.
 pub static ORACLES: &[&dyn Oracle] = &[

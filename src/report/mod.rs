@@ -18,5 +18,5 @@ pub use annotate::{MOST_ANNOTATIONS, annotations, buttons};
 pub use conclusion::{conclusion, word};
 pub use json::json;
 pub use post::{PostError, Posting, Target, post, read_back};
-pub use render::{MOST_BYTES, RULES_PAGE, fallback, markdown, output};
+pub use render::{MOST_BYTES, RULES_PAGE, fallback, markdown, output, waiting};
 pub use text::{Colour, text};

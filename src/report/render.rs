@@ -6,7 +6,7 @@ use super::markdown::{cell, code, prose};
 use crate::forge::Output;
 use crate::policy::Class;
 use crate::score::{FindingRow, LocationRow, Record, RecordRow, elided, visible};
-use crate::words::Verdict;
+use crate::words::{HeadSha, Verdict};
 
 /// The page that explains every rule; the part after `#` is the rule's id.
 pub const RULES_PAGE: &str = "https://github.com/evidence-gate/evidence-gate/blob/main/docs/rules.md";
@@ -52,6 +52,16 @@ pub fn fallback(record: &Record) -> Output {
         code(&elided(&record.base, 64)),
     );
     Output { title: cut(elided(&visible(&record.title), 60), 300), summary: cut(summary, 650), text: None }
+}
+
+/// What a run shows from the moment it is opened until its verdict is there.
+pub fn waiting(base_ref: &str, head: &HeadSha) -> Output {
+    let summary = format!(
+        "The change from {} to {} is being judged. Until the verdict is here this check does not pass.\n",
+        code(base_ref),
+        code(head.id().as_str()),
+    );
+    Output { title: "Waiting for a verdict".to_owned(), summary, text: None }
 }
 
 fn meaning(verdict: Verdict) -> &'static str {

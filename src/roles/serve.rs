@@ -59,7 +59,12 @@ impl Role {
 }
 
 /// Runs both roles until `stop`. Returns when both have ended.
-pub async fn serve(program: PathBuf, config: Option<PathBuf>, environment: BTreeMap<String, String>, stop: CancellationToken) {
+pub async fn serve(
+    program: PathBuf,
+    config: Option<PathBuf>,
+    environment: BTreeMap<String, String>,
+    stop: CancellationToken,
+) {
     let keep = |role: Role| keep_running(role, &program, config.as_deref(), role.environment(&environment), &stop);
     tokio::join!(keep(Role::Receive), keep(Role::Work));
     info!("all roles have ended");
@@ -101,8 +106,16 @@ fn pause_after(failures: u32) -> Duration {
     Duration::from_millis(500).saturating_mul(1 << failures.saturating_sub(1).min(10)).min(LONGEST_PAUSE)
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one place that starts the roles; it runs this very program and nothing of a pull request")]
-fn spawn(role: Role, program: &Path, config: Option<&Path>, environment: &BTreeMap<String, String>) -> std::io::Result<Child> {
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that starts the roles; it runs this very program and nothing of a pull request"
+)]
+fn spawn(
+    role: Role,
+    program: &Path,
+    config: Option<&Path>,
+    environment: &BTreeMap<String, String>,
+) -> std::io::Result<Child> {
     let mut command = Command::new(program);
     command.arg(role.subcommand()).arg("--stop-with-parent");
     if let Some(config) = config {

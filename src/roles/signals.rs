@@ -20,7 +20,10 @@ pub fn stop_on_signal() -> std::io::Result<CancellationToken> {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
-        #[expect(clippy::exit, reason = "a person who asks twice does not want to wait; nothing that was acknowledged is lost")]
+        #[expect(
+            clippy::exit,
+            reason = "a person who asks twice does not want to wait; nothing that was acknowledged is lost"
+        )]
         std::process::exit(130);
     });
     Ok(stop)

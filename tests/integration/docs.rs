@@ -8,6 +8,7 @@ use evidence_gate::evidence::Rule;
 use evidence_gate::report::RULES_PAGE;
 use evidence_gate::score::{all_rules, record_schema};
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
+use serde_json::Value;
 
 use crate::rooms::{Token, sources, tokens};
 
@@ -71,9 +72,10 @@ fn every_rule_speaks_in_whole_sentences_and_has_an_id_that_is_an_anchor() {
 }
 
 #[test]
-fn the_published_schema_is_the_codes() {
-    let schema = serde_json::to_string_pretty(&record_schema()).unwrap() + "\n";
-    is_up_to_date("docs/record.schema.json", &schema);
+fn the_published_schemas_are_the_codes() {
+    let text = |schema: Value| serde_json::to_string_pretty(&schema).unwrap() + "\n";
+    is_up_to_date("docs/record.schema.json", &text(record_schema()));
+    is_up_to_date("docs/policy.schema.json", &text(evidence_gate::policy::schema()));
 }
 
 /// Pages that a person reads, as paths below the root.
@@ -199,6 +201,15 @@ fn every_name_in_the_architecture_exists() {
     let missing: Vec<String> = names(&read("ARCHITECTURE.md")).into_iter().filter(|name| !exists(name)).collect();
     assert!(missing.is_empty(), "ARCHITECTURE.md names what is not there: {missing:?}");
     assert!(!exists("Verdikt") && !exists("forge::Octopus") && !exists("no-such-rule") && !exists("cellar/"));
+}
+
+#[test]
+fn every_dependency_has_its_reason_in_the_architecture() {
+    let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
+    let reasons: BTreeSet<String> = names(&read("ARCHITECTURE.md")).into_iter().collect();
+    let all = manifest["dependencies"].as_table().unwrap().keys();
+    let without: Vec<&String> = all.filter(|name| !reasons.contains(*name)).collect();
+    assert!(without.is_empty(), "ARCHITECTURE.md does not say what these are for: {without:?}");
 }
 
 /// STYLE of this house: no page and no source names a folder of the machine that it was written on.

@@ -689,7 +689,9 @@ poll = "100ms"
             assert!(status.success(), "the receiver ended with {status}\n{}", self.told());
         }
         let mut faults = self.forge.state().violations.clone();
-        faults.extend(self.forge.unused_faults().into_iter().map(|route| format!("no request met the fault at {route:?}")));
+        faults.extend(
+            self.forge.unused_faults().into_iter().map(|route| format!("no request met the fault at {route:?}")),
+        );
         {
             let state = self.forge.state();
             for run in state.runs.values() {

@@ -12,7 +12,7 @@ use evidence_gate::forge::{
 use evidence_gate::policy::Class;
 use evidence_gate::report::{
     Colour, MOST_BYTES, PostError, Posting, RULES_PAGE, Target, annotations, conclusion, fallback, json, markdown,
-    output, post, read_back, text, word,
+    output, post, read_back, text, waiting, word,
 };
 use evidence_gate::score::{Judged, Record};
 use evidence_gate::words::{
@@ -478,4 +478,12 @@ fn the_json_is_the_record_and_nothing_else() {
     let printed = json(&default_record(Verdict::Reject));
     insta::assert_snapshot!("json_reject", printed);
     assert!(printed.starts_with('{') && printed.ends_with("}\n"));
+}
+
+#[test]
+fn a_run_that_waits_says_so_and_shows_a_hostile_branch_as_it_is() {
+    let Output { title, summary, text } = waiting("a`b<img>", &head());
+    assert_snapshot!(title, @"Waiting for a verdict");
+    assert_snapshot!(summary, @"The change from ``a`b<img>`` to `4ead111111111111111111111111111111111111` is being judged. Until the verdict is here this check does not pass.");
+    assert_eq!(text, None);
 }

@@ -10,7 +10,15 @@ use super::state::{Run, State};
 
 const LONGEST: usize = 65_535;
 const CREATE: &[&str] = &[
-    "name", "head_sha", "details_url", "external_id", "status", "started_at", "conclusion", "completed_at", "output",
+    "name",
+    "head_sha",
+    "details_url",
+    "external_id",
+    "status",
+    "started_at",
+    "conclusion",
+    "completed_at",
+    "output",
     "actions",
 ];
 
@@ -70,7 +78,9 @@ pub fn update(state: &mut State, repo: u64, id: u64, body: &Value) -> Answer {
         }
         let conclusion = text(sent, "conclusion")?;
         if conclusion.is_some() && conclusion != run.conclusion {
-            state.violations.push(format!("run {id} was {:?} and was changed to {conclusion:?} in place", run.conclusion));
+            state
+                .violations
+                .push(format!("run {id} was {:?} and was changed to {conclusion:?} in place", run.conclusion));
         }
     }
     apply(state, &mut run, sent)?;
@@ -172,7 +182,8 @@ fn annotations(output: &Map<String, Value>) -> Result<(), Refusal> {
         if text(one, "path")?.is_none_or(|path| path.is_empty()) {
             return Err(missing("path"));
         }
-        one_of(one, "annotation_level", &["notice", "warning", "failure"])?.ok_or_else(|| missing("annotation_level"))?;
+        one_of(one, "annotation_level", &["notice", "warning", "failure"])?
+            .ok_or_else(|| missing("annotation_level"))?;
         let message = text(one, "message")?.filter(|m| !m.is_empty()).ok_or_else(|| missing("message"))?;
         if message.len() > 64 * 1024 || text(one, "raw_details")?.is_some_and(|t| t.len() > 64 * 1024) {
             return Err(invalid("message", "is longer than 64 KB"));
@@ -186,7 +197,8 @@ fn annotations(output: &Map<String, Value>) -> Result<(), Refusal> {
 
 fn actions(sent: &Map<String, Value>) -> Result<(), Refusal> {
     let Some(list) = sent.get("actions") else { return Ok(()) };
-    let list = list.as_array().filter(|l| l.len() <= 3).ok_or_else(|| invalid("actions", "at most three are allowed"))?;
+    let list =
+        list.as_array().filter(|l| l.len() <= 3).ok_or_else(|| invalid("actions", "at most three are allowed"))?;
     for one in list {
         let one = one.as_object().ok_or_else(|| invalid("actions", "an action is no object"))?;
         for (key, most) in [("label", 20), ("description", 40), ("identifier", 20)] {

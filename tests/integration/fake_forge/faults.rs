@@ -103,7 +103,9 @@ impl Held {
     /// Returns when a request stands here.
     pub async fn arrived(&self) {
         let long = std::time::Duration::from_secs(60);
-        tokio::time::timeout(long, self.0.arrived.notified()).await.expect("no request came to the barrier in a minute");
+        tokio::time::timeout(long, self.0.arrived.notified())
+            .await
+            .expect("no request came to the barrier in a minute");
     }
 
     /// Lets it go on.

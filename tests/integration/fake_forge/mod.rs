@@ -21,8 +21,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 pub use faults::{Fault, Held, Route};
 pub use hooks::{Happening, Signed, signature};
-pub use state::{Pull, Repo, Run, State};
 use state::{App, Installation, User};
+pub use state::{Pull, Repo, Run, State};
 use store::Store;
 
 /// The App's number.
@@ -123,7 +123,8 @@ impl Drop for FakeForge {
 }
 
 fn first_state(origin: String) -> State {
-    let user = |id: u64, login: &str, kind: &'static str| (login.to_owned(), User { id, login: login.to_owned(), kind });
+    let user =
+        |id: u64, login: &str, kind: &'static str| (login.to_owned(), User { id, login: login.to_owned(), kind });
     let repo = |owner: &str, fork: bool| Repo {
         owner: owner.to_owned(),
         name: "widgets".to_owned(),

@@ -57,7 +57,8 @@ impl World {
 #[tokio::test]
 async fn a_run_that_breaks_a_rule_of_the_forge_is_refused() {
     let world = world().await;
-    let annotation = json!({ "path": "a", "start_line": 1, "end_line": 1, "annotation_level": "notice", "message": "m" });
+    let annotation =
+        json!({ "path": "a", "start_line": 1, "end_line": 1, "annotation_level": "notice", "message": "m" });
     let output = |summary: String, annotations: Vec<Value>| json!({ "output": { "title": "t", "summary": summary, "annotations": annotations } });
     for (why, body) in [
         ("an unknown commit", json!({ "head_sha": "0".repeat(40) })),

@@ -203,7 +203,10 @@ async fn work(inner: &Inner, target: &Target, route: Route, parts: &Parts, bytes
     let answer = if route == Route::Unknown {
         Err(Refusal::not_found())
     } else if parts.headers.get("user-agent").is_none() {
-        Err(Refusal::plain(403, "Request forbidden by administrative rules. Please make sure your request has a User-Agent header"))
+        Err(Refusal::plain(
+            403,
+            "Request forbidden by administrative rules. Please make sure your request has a User-Agent header",
+        ))
     } else {
         let body = if bytes.is_empty() { Ok(Value::Null) } else { serde_json::from_slice(bytes) };
         match body {
@@ -350,7 +353,9 @@ fn page<'l, T>(
 ) -> Result<(&'l [T], Option<String>), Refusal> {
     let number = |key: &str, default: usize| match query.iter().find(|(name, _)| name == key) {
         None => Ok(default),
-        Some((_, text)) => text.parse().ok().filter(|n| *n >= 1).ok_or_else(|| Refusal::plain(422, "Validation Failed")),
+        Some((_, text)) => {
+            text.parse().ok().filter(|n| *n >= 1).ok_or_else(|| Refusal::plain(422, "Validation Failed"))
+        }
     };
     let (per_page, page) = (number("per_page", 30)?.min(100), number("page", 1)?);
     let from = ((page - 1) * per_page).min(all.len());
@@ -403,7 +408,8 @@ fn as_installation(state: &mut State, headers: &HeaderMap) -> Result<Token, Refu
         return Err(Refusal::plain(401, "Requires authentication"));
     };
     let now = state.now();
-    let token = state.tokens.get(sent).filter(|token| token.expires > now).cloned().ok_or_else(Refusal::bad_credentials)?;
+    let token =
+        state.tokens.get(sent).filter(|token| token.expires > now).cloned().ok_or_else(Refusal::bad_credentials)?;
     if state.installations.get(&token.installation).is_none_or(|i| i.suspended) {
         return Err(Refusal::plain(403, "This installation has been suspended"));
     }
@@ -421,7 +427,9 @@ fn mint(state: &mut State, installation: u64, body: &Value) -> Answer {
     if let Some(ids) = body.get("repository_ids").and_then(Value::as_array) {
         repos = ids.iter().filter_map(Value::as_u64).collect();
         if repos.len() != ids.len() || !repos.is_subset(&of.repos) {
-            return Err(wrong("There is at least one repository that does not exist or is not accessible to the parent installation."));
+            return Err(wrong(
+                "There is at least one repository that does not exist or is not accessible to the parent installation.",
+            ));
         }
     } else if body.get("repositories").is_none() {
         state.violations.push("a token was asked for without naming its repository".to_owned());

@@ -169,7 +169,9 @@ pub fn run(state: &State, run: &Run) -> Value {
     let pulls: Vec<Value> = state
         .pulls
         .iter()
-        .filter(|((repo, _), pull)| *repo == run.repo && pull.open && pull.head == run.head && pull.head_repo == Some(*repo))
+        .filter(|((repo, _), pull)| {
+            *repo == run.repo && pull.open && pull.head == run.head && pull.head_repo == Some(*repo)
+        })
         .map(|((repo, number), pull)| minimal_pull(state, *repo, *number, pull))
         .collect();
     json!({
