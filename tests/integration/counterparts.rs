@@ -135,12 +135,17 @@ async fn every_delivery_of_the_fake_fits_the_published_schemas() {
         ("pull_request$edited", retargeted),
         ("pull_request$edited", retitled(7)),
         ("pull_request$ready_for_review", Happening::ReadyForReview(7)),
+        ("pull_request$converted_to_draft", Happening::ConvertedToDraft(7)),
+        ("pull_request$labeled", Happening::Labeled(7, "evidence-edit".to_owned())),
         ("installation$suspend", Happening::Suspended(INSTALLATION)),
         ("pull_request$closed", closed(7)),
     ];
     for (name, what) in happenings {
         match what {
             Happening::Closed(_) => drop(gate.close(7)),
+            Happening::ReadyForReview(_) => gate.change_pull(7, |pull| pull.draft = false),
+            Happening::ConvertedToDraft(_) => gate.change_pull(7, |pull| pull.draft = true),
+            Happening::Labeled(_, ref name) => gate.change_pull(7, |pull| pull.labels.push(name.clone())),
             Happening::Suspended(id) => gate.forge.state().installations.get_mut(&id).unwrap().suspended = true,
             _ => {}
         }

@@ -45,7 +45,6 @@ pub struct Change {
     fork: Fork,
     draft: bool,
     author: &'static str,
-    onto: &'static str,
 }
 
 /// Where the head branch is.
@@ -65,7 +64,6 @@ pub fn pr(number: u64) -> Change {
         fork: Fork::None,
         draft: false,
         author: "ada",
-        onto: "main",
     }
 }
 
@@ -104,6 +102,13 @@ impl Change {
         self
     }
 
+    /// The path is, at head, a commit of another repository.
+    pub fn embeds(mut self, path: impl AsRef<[u8]>) -> Self {
+        let path = path.as_ref().to_vec();
+        self.edits.push(Edit::Write { path, mode: Mode::Submodule, bytes: "5".repeat(40).into() });
+        self
+    }
+
     pub fn makes_executable(self, path: impl AsRef<[u8]>) -> Self {
         let mut out = self.with_base(path.as_ref(), "one\ntwo\nthree\n");
         let (path, bytes) = (path.as_ref().to_vec(), b"one\ntwo\nthree\n".to_vec());
@@ -131,12 +136,6 @@ impl Change {
 
     pub fn as_a_draft(mut self) -> Self {
         self.draft = true;
-        self
-    }
-
-    /// Targets this branch.
-    pub fn onto(mut self, branch: &'static str) -> Self {
-        self.onto = branch;
         self
     }
 }
@@ -331,7 +330,7 @@ poll = "100ms"
 
     /// Opens a pull request, and delivers nothing.
     pub fn open(&mut self, change: Change) {
-        let base = self.tip(change.onto);
+        let base = self.tip("main");
         let from = if change.fork == Fork::None { "acme/widgets" } else { "mallory/widgets" };
         let branch = format!("change-{}", change.number);
         if from != "acme/widgets" {
@@ -352,7 +351,7 @@ poll = "100ms"
             merged: false,
             draft: change.draft,
             labels: Vec::new(),
-            base_branch: change.onto.to_owned(),
+            base_branch: "main".to_owned(),
             base,
             head_branch: branch,
             head: head.clone(),
@@ -428,8 +427,13 @@ poll = "100ms"
 
     /// Closes the pull request.
     pub fn close(&mut self, number: u64) -> Happening {
-        self.forge.state().pulls.get_mut(&(WIDGETS, number)).unwrap().open = false;
+        self.change_pull(number, |pull| pull.open = false);
         closed(number)
+    }
+
+    /// Changes what the forge shows of the pull request.
+    pub fn change_pull(&self, number: u64, change: impl FnOnce(&mut Pull)) {
+        change(self.forge.state().pulls.get_mut(&(WIDGETS, number)).unwrap());
     }
 
     fn publish_head(&self, number: u64, head: &str) {
@@ -543,12 +547,6 @@ poll = "100ms"
     pub async fn drain(&mut self) {
         let work = self.start_work();
         self.finish(work).await;
-    }
-
-    /// Works until the queue is empty, and answers how the process ended, for stories in which it must not succeed.
-    pub async fn try_drain(&mut self) -> ExitStatus {
-        let work = self.start_work();
-        work.ended(|| self.told()).await
     }
 
     /// Waits until a worker has emptied the queue.

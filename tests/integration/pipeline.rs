@@ -47,6 +47,42 @@ async fn a_rewritten_test_is_held() {
 }
 
 #[tokio::test]
+async fn a_link_into_the_evidence_is_rejected() {
+    let world = Gate::world().with_base("tests/fixtures/users.json", "{}\n");
+    let (gate, run) = judged(world.pull(pr(7).links("src/users.json", "../tests/fixtures/users.json"))).await;
+    assert_snapshot!(run, @"");
+    gate.end().await;
+}
+
+#[tokio::test]
+async fn a_submodule_is_held_whatever_gitmodules_says_about_it() {
+    let hidden = "[submodule \"lib\"]\n\tpath = src/lib\n\turl = ./lib\n\tignore = all\n";
+    let change = pr(7).with_base(".gitmodules", hidden).embeds("src/lib");
+    assert_snapshot!(check_run_of(change).await, @"");
+}
+
+#[tokio::test]
+async fn a_file_that_becomes_executable_is_held() {
+    assert_snapshot!(check_run_of(pr(7).makes_executable("src/login.py")).await, @"");
+}
+
+#[tokio::test]
+async fn many_marks_come_in_batches_and_the_first_already_blocks() {
+    let change = (0..120).fold(pr(7), |change, n| change.modifies(format!("tests/test_{n}.py")));
+    let policy = format!("{POLICY}\n[limits]\nmax_changed_files = 200\n");
+    let (gate, run) = judged(Gate::world().policy(&policy).pull(change)).await;
+    let updates = gate.forge.bodies(Route::UpdateRun);
+    let marks = |body: &serde_json::Value| body["output"]["annotations"].as_array().map_or(0, Vec::len);
+    let sent: Vec<(usize, &str)> =
+        updates.iter().map(|body| (marks(body), body["conclusion"].as_str().unwrap_or("-"))).collect();
+    assert!(sent.len() >= 3 && sent[1].0 == 50, "{sent:?}");
+    assert_eq!(sent[1].1, "action_required", "{sent:?}");
+    assert_eq!(gate.runs(7)[0].annotations.len(), 120);
+    assert_snapshot!(run, @"");
+    gate.end().await;
+}
+
+#[tokio::test]
 async fn a_draft_is_judged_as_any_other() {
     assert_snapshot!(check_run_of(pr(7).modifies("src/login.py").as_a_draft()).await, @"");
 }

@@ -193,11 +193,14 @@ async fn a_fault_of_the_forge_at_any_step_is_survived_and_publishes_one_result()
 #[tokio::test]
 async fn an_answer_that_is_lost_after_the_work_was_done_does_not_make_it_twice() {
     for route in [Route::CreateRun, Route::UpdateRun] {
-        let gate = once(harmful(), route, Fault::CutAfter).await;
-        let runs = gate.runs(7);
-        assert_eq!(runs.len(), 1, "{route:?}{}", gate.told());
-        assert_eq!(runs[0].stations, ["queued", "in_progress", "completed/failure"], "{route:?}");
-        gate.end().await;
+        for fault in [Fault::CutAfter, Fault::Garble] {
+            let said = format!("{route:?} {fault:?}");
+            let gate = once(harmful(), route, fault).await;
+            let runs = gate.runs(7);
+            assert_eq!(runs.len(), 1, "{said}{}", gate.told());
+            assert_eq!(runs[0].stations, ["queued", "in_progress", "completed/failure"], "{said}");
+            gate.end().await;
+        }
     }
 }
 

@@ -188,7 +188,7 @@ fn note(inner: &Inner, route: Route, parts: &Parts, bytes: &Bytes) -> usize {
     if route == Route::Unknown {
         state.violations.push(format!("the forge knows no {what}"));
     }
-    let asked = Asked { route, method: parts.method.to_string(), target, body };
+    let asked = Asked { route, body };
     state.history.push(Entry { what, request: Some(asked), status: None });
     state.history.len() - 1
 }
