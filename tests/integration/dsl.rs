@@ -11,16 +11,16 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::fake_forge::store::{Edit, Mode};
-use crate::fake_forge::{APP, FORK, FakeForge, Happening, Pull, Route, Run, Signed, WIDGETS};
+use crate::fake_forge::{APP, FORK, FakeForge, Happening, Pull, Run, Signed, WIDGETS};
 
-pub use crate::fake_forge::{Fault, Held};
+pub use crate::fake_forge::{Fault, Held, Route};
 
 /// What a process may take at most before the story fails and tells its history.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -45,7 +45,6 @@ pub struct Change {
     fork: Fork,
     draft: bool,
     author: &'static str,
-    onto: &'static str,
 }
 
 /// Where the head branch is.
@@ -65,7 +64,6 @@ pub fn pr(number: u64) -> Change {
         fork: Fork::None,
         draft: false,
         author: "ada",
-        onto: "main",
     }
 }
 
@@ -104,6 +102,13 @@ impl Change {
         self
     }
 
+    /// The path is, at head, a commit of another repository.
+    pub fn embeds(mut self, path: impl AsRef<[u8]>) -> Self {
+        let path = path.as_ref().to_vec();
+        self.edits.push(Edit::Write { path, mode: Mode::Submodule, bytes: "5".repeat(40).into() });
+        self
+    }
+
     pub fn makes_executable(self, path: impl AsRef<[u8]>) -> Self {
         let mut out = self.with_base(path.as_ref(), "one\ntwo\nthree\n");
         let (path, bytes) = (path.as_ref().to_vec(), b"one\ntwo\nthree\n".to_vec());
@@ -131,12 +136,6 @@ impl Change {
 
     pub fn as_a_draft(mut self) -> Self {
         self.draft = true;
-        self
-    }
-
-    /// Targets this branch.
-    pub fn onto(mut self, branch: &'static str) -> Self {
-        self.onto = branch;
         self
     }
 }
@@ -303,6 +302,7 @@ write_interval = "0s"
 [work]
 lease = "60s"
 head_agreement = "1s"
+poll = "100ms"
 "#,
             data = self.data(),
             key = at("app.pem"),
@@ -330,7 +330,7 @@ head_agreement = "1s"
 
     /// Opens a pull request, and delivers nothing.
     pub fn open(&mut self, change: Change) {
-        let base = self.tip(change.onto);
+        let base = self.tip("main");
         let from = if change.fork == Fork::None { "acme/widgets" } else { "mallory/widgets" };
         let branch = format!("change-{}", change.number);
         if from != "acme/widgets" {
@@ -351,7 +351,7 @@ head_agreement = "1s"
             merged: false,
             draft: change.draft,
             labels: Vec::new(),
-            base_branch: change.onto.to_owned(),
+            base_branch: "main".to_owned(),
             base,
             head_branch: branch,
             head: head.clone(),
@@ -392,6 +392,21 @@ head_agreement = "1s"
         Happening::Pushed { pull: change.number, before: pull.head }
     }
 
+    /// The same for a branch of `acme/widgets`.
+    pub fn merge_into(&mut self, branch: &str, change: &Change, parents: &[&str]) -> String {
+        self.forge.store().commit("acme/widgets", branch, parents, &change.edits)
+    }
+
+    /// `acme/widgets` has another name; requests for the old one are redirected.
+    pub fn rename_repository(&mut self, name: &str) {
+        self.forge.store().rename("acme/widgets", &format!("acme/{name}"));
+        let mut state = self.forge.state();
+        state.note(format!("acme/widgets is acme/{name} now"));
+        let repo = state.repos.get_mut(&WIDGETS).unwrap();
+        repo.former_names.push("acme/widgets".to_owned());
+        name.clone_into(&mut repo.name);
+    }
+
     /// Commits to a branch of `acme/widgets`, and answers the commit. A branch that is new begins at `main`.
     pub fn commit_to(&mut self, branch: &str, change: &Change) -> String {
         let parent = self.try_tip(branch).unwrap_or_else(|| self.tip("main"));
@@ -412,8 +427,13 @@ head_agreement = "1s"
 
     /// Closes the pull request.
     pub fn close(&mut self, number: u64) -> Happening {
-        self.forge.state().pulls.get_mut(&(WIDGETS, number)).unwrap().open = false;
+        self.change_pull(number, |pull| pull.open = false);
         closed(number)
+    }
+
+    /// Changes what the forge shows of the pull request.
+    pub fn change_pull(&self, number: u64, change: impl FnOnce(&mut Pull)) {
+        change(self.forge.state().pulls.get_mut(&(WIDGETS, number)).unwrap());
     }
 
     fn publish_head(&self, number: u64, head: &str) {
@@ -487,7 +507,8 @@ head_agreement = "1s"
         (answer.status().as_u16(), answer.text().await.unwrap())
     }
 
-    fn address(&self, path: &str) -> url::Url {
+    /// Where the receiver answers.
+    pub fn address(&self, path: &str) -> url::Url {
         let bound = std::fs::read_to_string(self.data().join("receive.addr")).expect("the receiver wrote its address");
         format!("http://{}{path}", bound.trim()).parse().unwrap()
     }
@@ -496,14 +517,18 @@ head_agreement = "1s"
 
     /// Starts `receive`, and returns when it listens.
     pub async fn start_receiver(&mut self) {
-        let _ = std::fs::remove_file(self.data().join("receive.addr"));
-        let mut process = self.spawn("receive", &[]);
+        let _stale = std::fs::remove_file(self.data().join("receive.addr"));
+        let process = self.spawn("receive", &[]);
+        self.until_it_listens(&process).await;
+        self.receiver = Some(process);
+    }
+
+    /// Returns when the receiver has written where it listens.
+    pub async fn until_it_listens(&self, process: &Process) {
         let address = self.data().join("receive.addr");
         let listens = || std::fs::read_to_string(&address).is_ok_and(|text| !text.trim().is_empty());
         let waited = timeout(PATIENCE, process.lines.until(listens)).await;
         assert!(waited == Ok(true), "the receiver does not listen\n{}", self.told());
-        process.name = "receive".to_owned();
-        self.receiver = Some(process);
     }
 
     /// Kills the receiver as `kill -9` does.
@@ -515,18 +540,49 @@ head_agreement = "1s"
     pub async fn stop_receiver(&mut self) -> ExitStatus {
         let receiver = self.receiver.take().expect("a receiver runs");
         receiver.terminate();
-        receiver.ended(&self.told()).await
+        receiver.ended(|| self.told()).await
     }
 
     /// Works until the queue is empty.
     pub async fn drain(&mut self) {
-        let status = self.start_work().ended(&self.told()).await;
+        let work = self.start_work();
+        self.finish(work).await;
+    }
+
+    /// Waits until a worker has emptied the queue.
+    pub async fn finish(&mut self, work: Process) {
+        let status = work.ended(|| self.told()).await;
         assert!(status.success(), "`work --drain` ended with {status}\n{}", self.told());
     }
 
-    /// Works until the queue is empty, and answers how the process ended, for stories in which it must not succeed.
-    pub async fn try_drain(&mut self) -> ExitStatus {
-        self.start_work().ended(&self.told()).await
+    /// Works until the queue is empty, as if the pauses between two tries of a job were over at once.
+    pub async fn drain_through_retries(&mut self) {
+        let work = self.start_work();
+        self.finish_through_retries(work).await;
+    }
+
+    /// The same for a worker that was started before.
+    pub async fn finish_through_retries(&mut self, work: Process) {
+        let store = Store::open(&self.data()).await;
+        let hurry = tokio::spawn(async move { store.keep_everything_due().await });
+        let status = work.ended(|| self.told()).await;
+        hurry.abort();
+        assert!(status.success(), "`work --drain` ended with {status}\n{}", self.told());
+    }
+
+    /// What `evidence-gate queue list` says.
+    pub async fn queue(&self) -> String {
+        let out = self.run(&["queue", "list"]).await;
+        assert!(out.status.success(), "`queue list`: {}\n{}", String::from_utf8_lossy(&out.stderr), self.told());
+        String::from_utf8(out.stdout).unwrap()
+    }
+
+    /// Runs one command of the program to its end, with this gate's configuration.
+    pub async fn run(&self, arguments: &[&str]) -> std::process::Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_evidence-gate"));
+        command.args(arguments).arg("--config").arg(self.config());
+        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).envs(&self.variables);
+        timeout(PATIENCE, command.kill_on_drop(true).output()).await.expect("the command ends in time").unwrap()
     }
 
     /// Starts `work --drain` and returns at once.
@@ -573,6 +629,16 @@ head_agreement = "1s"
     /// Every check run on the pull request's head, newest first. They count as looked at.
     pub fn runs(&self, number: u64) -> Vec<Run> {
         self.runs_on(&self.head(number))
+    }
+
+    /// The last station of the newest check run on the pull request's head, such as `completed/failure`.
+    pub fn verdict(&self, number: u64) -> String {
+        self.runs(number).first().and_then(|run| run.stations.last().cloned()).unwrap_or_else(|| "none".to_owned())
+    }
+
+    /// Every check run was expected.
+    pub fn look_at_all_runs(&self) {
+        self.forge.state().runs.values_mut().for_each(|run| run.seen = true);
     }
 
     /// Summary and text of the newest check run on the pull request's head.
@@ -647,6 +713,14 @@ head_agreement = "1s"
                 faults.push(format!("no error was logged with {words:?}"));
             }
         }
+        if self.data().join(STORE).exists() {
+            let queue = self.queue().await;
+            let jobs = queue.lines().next().unwrap_or_default();
+            let clean = jobs.starts_with("0 queued") && jobs.contains(" 0 running") && jobs.contains(" 0 failed");
+            if !clean && !self.waiting_jobs {
+                faults.push(format!("jobs are left: {queue}"));
+            }
+        }
         faults.extend(self.spilled_secrets(&log));
         let told = self.told();
         self.ended = true;
@@ -697,6 +771,28 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
+/// The program's own database, in its data directory.
+const STORE: &str = "evidence-gate.sqlite";
+
+/// A second connection to the program's database: the story's hand on the clock.
+struct Store(sqlx::SqlitePool);
+
+impl Store {
+    async fn open(data: &Path) -> Self {
+        let at = sqlx::sqlite::SqliteConnectOptions::new().filename(data.join(STORE));
+        Self(sqlx::SqlitePool::connect_with(at.busy_timeout(Duration::from_secs(30))).await.unwrap())
+    }
+
+    /// Lets every pause end at once, until the task is dropped.
+    async fn keep_everything_due(self) {
+        let mut pulse = tokio::time::interval(Duration::from_millis(50));
+        loop {
+            pulse.tick().await;
+            sqlx::query("UPDATE jobs SET due = 0 WHERE state = 'queued'").execute(&self.0).await.unwrap();
+        }
+    }
+}
+
 /// A running role. It is killed when this value is dropped.
 pub struct Process {
     name: String,
@@ -706,8 +802,9 @@ pub struct Process {
 }
 
 impl Process {
-    fn start(name: String, mut command: Command) -> Self {
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    /// Starts a program whose output is kept.
+    pub fn start(name: String, mut command: Command) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().expect("the program can be started");
         let lines = Lines::default();
         let stdout = child.stdout.take().unwrap();
@@ -719,6 +816,20 @@ impl Process {
     /// What it wrote so far.
     pub fn text(&self) -> String {
         self.lines.text()
+    }
+
+    /// The first line that holds these words, once it was written.
+    pub async fn says(&self, words: &str) -> String {
+        let found = || self.lines.text().lines().find(|line| line.contains(words)).map(ToOwned::to_owned);
+        let waited = timeout(PATIENCE, self.lines.until(|| found().is_some())).await;
+        assert!(waited == Ok(true), "{} did not say {words:?}\n{}", self.name, self.text());
+        found().expect("it was there a moment ago")
+    }
+
+    /// Writes to its standard input, which stays open.
+    pub async fn tell(&mut self, text: &str) {
+        let stdin = self.child.stdin.as_mut().expect("the process was started with an open input");
+        stdin.write_all(text.as_bytes()).await.unwrap();
     }
 
     /// Kills it as `kill -9` does, and waits until it is gone.
@@ -735,9 +846,9 @@ impl Process {
     }
 
     /// Waits for its end. One that does not end fails the story, which tells what it knows.
-    pub async fn ended(mut self, told: &str) -> ExitStatus {
+    pub async fn ended(mut self, told: impl Fn() -> String) -> ExitStatus {
         let Ok(status) = timeout(PATIENCE, self.child.wait()).await else {
-            panic!("{} did not end in {PATIENCE:?}\n{told}\n--- {}\n{}", self.name, self.name, self.text());
+            panic!("{} did not end in {PATIENCE:?}\n{}", self.name, told());
         };
         self.read_out().await;
         status.unwrap()

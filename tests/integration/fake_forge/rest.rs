@@ -188,7 +188,7 @@ fn note(inner: &Inner, route: Route, parts: &Parts, bytes: &Bytes) -> usize {
     if route == Route::Unknown {
         state.violations.push(format!("the forge knows no {what}"));
     }
-    let asked = Asked { route, method: parts.method.to_string(), target, body };
+    let asked = Asked { route, body };
     state.history.push(Entry { what, request: Some(asked), status: None });
     state.history.len() - 1
 }
@@ -475,6 +475,12 @@ async fn git(inner: &Inner, repo: &str, parts: &Parts, bytes: &Bytes) -> Respons
     };
     {
         let state = inner.state.lock().unwrap();
+        if let Some(id) = state.repo_by_former_name(repo) {
+            let rest = parts.uri.path_and_query().map_or("", |p| p.as_str()).trim_start_matches('/');
+            let rest = rest.strip_prefix(repo).unwrap_or_default();
+            let location = format!("{}/{}{rest}", state.origin, state.repos[&id].full_name());
+            return Response::builder().status(301).header("location", location).body(Body::empty()).unwrap();
+        }
         let now = state.now();
         let Some(token) = state.tokens.get(token).filter(|t| t.expires > now) else { return refused(401) };
         if state.installations.get(&token.installation).is_none_or(|i| i.suspended) {

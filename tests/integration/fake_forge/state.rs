@@ -38,11 +38,10 @@ pub struct App {
     pub permissions: BTreeMap<String, String>,
 }
 
-/// A person, an organization or a bot.
+/// A person, an organization or a bot; the login is the key of the map that holds it.
 #[derive(Clone, Debug)]
 pub struct User {
     pub id: u64,
-    pub login: String,
     /// `User`, `Organization` or `Bot`.
     pub kind: &'static str,
 }
@@ -130,7 +129,7 @@ pub struct Run {
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub what: String,
-    /// For a request: its method, path with query, and body.
+    /// For a request: what for, and its body.
     pub request: Option<Asked>,
     /// For a request: the status, or `None` for a connection that was cut.
     pub status: Option<u16>,
@@ -140,8 +139,6 @@ pub struct Entry {
 #[derive(Clone, Debug)]
 pub struct Asked {
     pub route: super::Route,
-    pub method: String,
-    pub target: String,
     pub body: Value,
 }
 
