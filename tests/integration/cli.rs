@@ -1,5 +1,8 @@
 //! The command line, as a person or a script runs it: `score` on real repositories, its exit codes and its output.
-#![expect(clippy::disallowed_methods, reason = "the shipped program is started here, and git that makes what it judges")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the shipped program is started here, and git that makes what it judges"
+)]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -52,7 +55,8 @@ impl Copy {
 
     fn git(&self, arguments: &[&str]) -> Output {
         let mut git = command(&self.repo());
-        let out = git.args(["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]).args(arguments).output().unwrap();
+        let out =
+            git.args(["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]).args(arguments).output().unwrap();
         assert!(out.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&out.stderr));
         out
     }
@@ -88,7 +92,8 @@ struct Ran {
 
 impl Ran {
     fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("stdout is not one JSON document: {error}\n{self:?}"))
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("stdout is not one JSON document: {error}\n{self:?}"))
     }
 
     /// The sentence of a failure, with the exit code; nothing may stand on stdout then.
@@ -264,7 +269,8 @@ fn json_is_the_record_and_nothing_else_and_fits_its_schema() {
     for (copy, verdict) in [(product_only(), "review"), (fixture_edited(), "reject")] {
         let ran = copy.score(&["--format", "json"]);
         let record = ran.json();
-        let faults: Vec<String> = validator.iter_errors(&record).map(|e| format!("{}: {e}", e.instance_path())).collect();
+        let faults: Vec<String> =
+            validator.iter_errors(&record).map(|e| format!("{}: {e}", e.instance_path())).collect();
         assert_eq!(faults, Vec::<String>::new());
         assert_eq!(record["verdict"], verdict);
         assert_eq!(record["repository"]["name"], "widgets");
@@ -341,8 +347,19 @@ fn names_of_any_bytes_are_shown_and_harm_no_terminal() {
     std::fs::write(&policy, POLICY).unwrap();
     let repo = folder.path().join("acme/widgets.git");
     let score = |format: &str| {
-        let arguments =
-            ["score", "--repo", text(&repo), "--base", &base, "--head", &head, "--policy", text(&policy), "--format", format];
+        let arguments = [
+            "score",
+            "--repo",
+            text(&repo),
+            "--base",
+            &base,
+            "--head",
+            &head,
+            "--policy",
+            text(&policy),
+            "--format",
+            format,
+        ];
         gate(folder.path(), &arguments)
     };
     let shown = score("text");
@@ -369,7 +386,8 @@ fn a_revision_that_is_not_there_is_named() {
     let copy = product_only();
     let repo = copy.repo();
     for base in ["nowhere", "--upload-pack=touch pwned", ""] {
-        let ran = gate(copy.folder.path(), &["score", "--repo", text(&repo), &format!("--base={base}"), "--head", "head"]);
+        let ran =
+            gate(copy.folder.path(), &["score", "--repo", text(&repo), &format!("--base={base}"), "--head", "head"]);
         assert_eq!(ran.code, 64, "{base:?}: {ran:?}");
         assert_eq!(ran.stderr.lines().count(), 1, "{base:?}: {ran:?}");
     }

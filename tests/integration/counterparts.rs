@@ -162,7 +162,9 @@ async fn every_delivery_of_the_fake_fits_the_published_schemas() {
 #[tokio::test]
 #[ignore = "needs npm ci in tests/counterparts"]
 async fn the_worker_and_the_fake_speak_within_the_published_contract() {
-    for change in [pr(7).modifies("src/login.py"), pr(7).modifies("tests/fixtures/users.json").removes("tests/test_a.py")] {
+    for change in
+        [pr(7).modifies("src/login.py"), pr(7).modifies("tests/fixtures/users.json").removes("tests/test_a.py")]
+    {
         let mut gate = Gate::with(change).await;
         let contract = Contract::before(&gate.forge.origin()).await;
         gate.set("GITHUB__API_URL", &contract.origin);
@@ -232,8 +234,12 @@ async fn judged_by_the_emulator(change: Change, paths: &[&str]) -> Value {
     gate.drain().await;
     let story = emulator.story().await;
     for what in ["requests", "deliveries"] {
-        let refused: Vec<&Value> =
-            story[what].as_array().unwrap().iter().filter(|one| one["status"].as_u64().is_none_or(|s| s >= 300)).collect();
+        let refused: Vec<&Value> = story[what]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|one| one["status"].as_u64().is_none_or(|s| s >= 300))
+            .collect();
         assert!(refused.is_empty(), "{what} that were refused: {refused:?}\n{}{}", emulator.shim.text(), gate.told());
     }
     let runs = story["runs"].as_array().unwrap();

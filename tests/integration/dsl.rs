@@ -57,14 +57,7 @@ enum Fork {
 
 /// Pull request `number`, which changes nothing yet.
 pub fn pr(number: u64) -> Change {
-    Change {
-        number,
-        edits: Vec::new(),
-        base: BTreeMap::new(),
-        fork: Fork::None,
-        draft: false,
-        author: "ada",
-    }
+    Change { number, edits: Vec::new(), base: BTreeMap::new(), fork: Fork::None, draft: false, author: "ada" }
 }
 
 impl Change {

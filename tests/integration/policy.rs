@@ -1,9 +1,11 @@
 //! See the room of this name.
 
+use evidence_gate::change::BytePath;
 use evidence_gate::policy::{
     Authority, Class, Ecosystem, Gate, Pattern, Policy, Release, RequireProperties, Role, Strictness, built_in, parse,
     schema,
 };
+use evidence_gate::report::Colour;
 use insta::assert_snapshot;
 
 /// The example of the design, as it stands there.

@@ -479,7 +479,9 @@ async fn neither_role_is_given_the_secrets_of_the_other() {
     gate.set("GITHUB__WEBHOOK_SECRETS", &secret);
     let serve = gate.spawn("serve", &[]);
     gate.until_it_listens(&serve).await;
-    for (role, foreign) in [("receive", "EVIDENCE_GATE_GITHUB__PRIVATE_KEY"), ("work", "EVIDENCE_GATE_GITHUB__WEBHOOK_SECRETS")] {
+    for (role, foreign) in
+        [("receive", "EVIDENCE_GATE_GITHUB__PRIVATE_KEY"), ("work", "EVIDENCE_GATE_GITHUB__WEBHOOK_SECRETS")]
+    {
         let line = serve.says(&format!("started {role}")).await;
         let id = line.split_once("process.id=").unwrap().1.split_whitespace().next().unwrap().to_owned();
         let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap();

@@ -130,8 +130,7 @@ impl Drop for FakeForge {
 }
 
 fn first_state(origin: String) -> State {
-    let user =
-        |id: u64, login: &str, kind: &'static str| (login.to_owned(), User { id, kind });
+    let user = |id: u64, login: &str, kind: &'static str| (login.to_owned(), User { id, kind });
     let repo = |owner: &str, fork: bool| Repo {
         owner: owner.to_owned(),
         name: "widgets".to_owned(),
