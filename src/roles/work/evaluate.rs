@@ -65,6 +65,10 @@ impl Worker {
             let record = self.judge(lease, &seen).await?;
             let later = self.look(lease).await?;
             if !seen.same_question(&later) {
+                // A newer job may take this one's place, and knows nothing of its run: it must not wait for ever.
+                if let Some(run) = run {
+                    self.complete_superseded(lease, run).await?;
+                }
                 return Err(Failure::retry("the pull request changed while it was judged"));
             }
             if later.base == seen.base {
