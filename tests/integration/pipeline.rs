@@ -122,7 +122,7 @@ async fn many_marks_come_in_batches_and_the_first_already_blocks() {
 
 #[tokio::test]
 async fn a_draft_is_judged_as_any_other() {
-    assert_snapshot!(check_run_of(pr(7).modifies("src/login.py").as_a_draft()).await, @r"
+    assert_snapshot!(check_run_of(pr(7).modifies("src/login.py").in_draft()).await, @r"
     queued > in_progress > completed/success
     Evidence intact: 1 product file
     ");
@@ -130,7 +130,7 @@ async fn a_draft_is_judged_as_any_other() {
 
 #[tokio::test]
 async fn a_pull_request_from_a_fork_is_judged() {
-    assert_snapshot!(check_run_of(pr(7).modifies("src/login.py").from_a_fork()).await, @r"
+    assert_snapshot!(check_run_of(pr(7).modifies("src/login.py").by_a_fork()).await, @r"
     queued > in_progress > completed/success
     Evidence intact: 1 product file
     ");
@@ -138,7 +138,7 @@ async fn a_pull_request_from_a_fork_is_judged() {
 
 #[tokio::test]
 async fn a_pull_request_whose_fork_is_gone_is_judged() {
-    assert_snapshot!(check_run_of(pr(7).modifies("src/login.py").from_a_deleted_fork()).await, @r"
+    assert_snapshot!(check_run_of(pr(7).modifies("src/login.py").by_a_deleted_fork()).await, @r"
     queued > in_progress > completed/success
     Evidence intact: 1 product file
     ");
@@ -218,7 +218,7 @@ const HOSTILE: &[&[u8]] = &[
 async fn hostile_names_reach_the_report_and_break_nothing() {
     let long = format!("src/{}.py", "d/".repeat(1_990) + &"n".repeat(16));
     assert!(long.len() > 4_000);
-    let change = HOSTILE.iter().fold(pr(7), |change, name| change.adds(name)).adds(long);
+    let change = HOSTILE.iter().fold(pr(7), Change::adds).adds(long);
     let (gate, run) = judged(Gate::world().pull(change)).await;
     let report = gate.report(7);
     let forbidden = ['\u{202e}', '\t', '\r', '\0'];
@@ -354,7 +354,7 @@ async fn a_head_that_moved_before_the_work_began_is_judged_once_and_as_it_is() {
     let mut gate = Gate::with(pr(7).modifies("src/login.py")).await;
     let old = gate.head(7);
     gate.deliver(opened(7)).await;
-    let pushed = gate.push(pr(7).adds("tests/fixtures/more.json"));
+    let pushed = gate.push(&pr(7).adds("tests/fixtures/more.json"));
     gate.deliver(pushed).await;
     gate.drain().await;
     assert_eq!(gate.check_run_on(&old), "no check run");
@@ -370,7 +370,7 @@ async fn a_head_that_moved_before_the_work_began_is_judged_once_and_as_it_is() {
 async fn deliveries_out_of_order_end_at_the_newest_head() {
     let mut gate = Gate::with(pr(7).modifies("src/login.py")).await;
     let first = gate.sign(&opened(7));
-    let pushed = gate.push(pr(7).adds("tests/fixtures/more.json"));
+    let pushed = gate.push(&pr(7).adds("tests/fixtures/more.json"));
     gate.deliver(pushed).await;
     gate.drain().await;
     assert_eq!(gate.send(&first).await, 202);
@@ -388,7 +388,7 @@ async fn a_force_push_while_a_change_is_judged_leaves_no_success_behind() {
     gate.deliver(opened(7)).await;
     let work = gate.start_work();
     started.arrived().await;
-    let pushed = gate.force_push(pr(7).adds("tests/fixtures/more.json"));
+    let pushed = gate.force_push(&pr(7).adds("tests/fixtures/more.json"));
     gate.deliver(pushed).await;
     started.release();
     gate.finish_through_retries(work).await;

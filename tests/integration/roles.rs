@@ -7,7 +7,7 @@ use std::time::Duration;
 use insta::assert_snapshot;
 
 use crate::dsl::{Fault, Gate, Held, Route, World, opened, pr};
-use crate::fake_forge::{Happening, INSTALLATION, WIDGETS};
+use crate::fake_forge::{Happening, INSTALLATION};
 
 /// A change that a person may review.
 fn harmless() -> World {
@@ -399,9 +399,7 @@ async fn a_database_that_may_not_grow_takes_nothing_and_says_so() {
     let mut gate = harmless().set("RECEIVE__MAX_DATABASE_BYTES", "262144").start().await;
     let mut taken = 0;
     let refused = loop {
-        let mut state = gate.forge.state();
-        state.pulls.get_mut(&(WIDGETS, 7)).unwrap().title = format!("{taken} {}", noise(20_000, taken));
-        drop(state);
+        gate.change_pull(7, |pull| pull.title = format!("{taken} {}", noise(20_000, taken)));
         let signed = gate.sign(&opened(7));
         match gate.send(&signed).await {
             202 => taken += 1,
@@ -428,7 +426,8 @@ fn noise(length: usize, seed: u64) -> String {
         state ^= state << 17;
         state
     };
-    (0..length / 16).map(|_| format!("{:016x}", next())).collect()
+    let words: Vec<String> = (0..length / 16).map(|_| format!("{:016x}", next())).collect();
+    words.concat()
 }
 
 #[tokio::test]
