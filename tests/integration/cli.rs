@@ -55,6 +55,8 @@ impl Copy {
 
     fn git(&self, arguments: &[&str]) -> Output {
         let mut git = command(&self.repo());
+        // The same bytes at any hour, so that the names of commits stay.
+        git.env("GIT_AUTHOR_DATE", "1790000000 +0000").env("GIT_COMMITTER_DATE", "1790000000 +0000");
         let out =
             git.args(["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]).args(arguments).output().unwrap();
         assert!(out.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&out.stderr));
@@ -272,9 +274,9 @@ fn text_says_the_verdict_first_then_why_where_and_what_to_do() {
       - which tests run the changed lines: there is no coverage map
 
     What this verdict stands for
-      base         105187bc08e55eba6771f166ae2af1548cf0e271 (base)
-      head         1cae6729ab3b6231329327971d45b4c9d865abe8
-      merge base   105187bc08e55eba6771f166ae2af1548cf0e271
+      base         a444943dea8e5481cf33965224ae69e67496c437 (base)
+      head         a246ed5e9a9add0a702ee2a3bd116f39475c4686
+      merge base   a444943dea8e5481cf33965224ae69e67496c437
       merged tree  5ff6aaec823d609b4e0c9dfaf329b0c3834baa27
       policy       fda0ca33ebbdfcabdd72307fcb6e1b3b80d97087ff05a92faae97c836dd44430
     ");
@@ -405,7 +407,7 @@ fn a_folder_that_is_no_repository_is_named() {
     let ran = gate(folder.path(), &["score", "--repo", ".", "--base", "main"]);
     assert_snapshot!(ran.failure(folder.path()), @"64: evidence-gate: . is not a git repository: name the folder that holds .git, or a bare repository");
     let ran = gate(folder.path(), &["score", "--repo", "nowhere", "--base", "main"]);
-    assert_snapshot!(ran.failure(folder.path()), @"");
+    assert_snapshot!(ran.failure(folder.path()), @"64: evidence-gate: nowhere is not a git repository: name the folder that holds .git, or a bare repository");
 }
 
 #[test]
@@ -429,7 +431,19 @@ fn a_policy_that_is_not_there_or_not_good_is_named_with_its_place() {
     let arguments = ["score", "--repo", text(&repo), "--base", "base", "--head", "head", "--policy", text(&missing)];
     assert_snapshot!(gate(copy.folder.path(), &arguments).failure(copy.folder.path()), @"74: evidence-gate: cannot read FOLDER/missing.toml: No such file or directory (os error 2)");
     std::fs::write(copy.policy(), "schema = 1\n\n[classes]\nprodct = [\"src/**\"]\n").unwrap();
-    assert_snapshot!(copy.score(&[]).failure(copy.folder.path()), @"");
+    assert_snapshot!(copy.score(&[]).failure(copy.folder.path()), @r#"
+    65: evidence-gate: × FOLDER/policy.toml is no policy that can be used
+
+    Error: 
+      × line 4: unknown key `prodct` in [classes]
+       ╭─[FOLDER/policy.toml:4:1]
+     3 │ [classes]
+     4 │ prodct = ["src/**"]
+       · ───┬──
+       ·    ╰── here
+       ╰────
+      help: did you mean `product`?
+    "#);
 }
 
 #[test]
