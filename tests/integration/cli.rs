@@ -250,14 +250,15 @@ fn each_verdict_has_its_exit_code() {
 #[test]
 fn text_says_the_verdict_first_then_why_where_and_what_to_do() {
     let ran = fixture_edited().score(&[]);
+    insta::with_settings!({filters => vec![(r"[0-9a-f]{64}", "DIGEST"), (r"[0-9a-f]{40}", "OBJECT")]}, {
     assert_snapshot!(ran.stdout, @r"
     REJECT: evidence-edited: tests/fixtures/users.json
 
     reject evidence-edited
       1 fixture file changed: tests/fixtures/users.json
         tests/fixtures/users.json
-      Next: Take these files out of this pull request; evidence changes in a pull request of its own
-            that carries the label `evidence-edit`.
+      Next: Take these files out of this pull request; a maintainer changes evidence in a change of its
+            own, past this check.
 
     Changed files: 2
       fixture (1)
@@ -272,12 +273,13 @@ fn text_says_the_verdict_first_then_why_where_and_what_to_do() {
       - which tests run the changed lines: there is no coverage map
 
     What this verdict stands for
-      base         105187bc08e55eba6771f166ae2af1548cf0e271 (base)
-      head         1cae6729ab3b6231329327971d45b4c9d865abe8
-      merge base   105187bc08e55eba6771f166ae2af1548cf0e271
-      merged tree  5ff6aaec823d609b4e0c9dfaf329b0c3834baa27
-      policy       fda0ca33ebbdfcabdd72307fcb6e1b3b80d97087ff05a92faae97c836dd44430
+      base         OBJECT (base)
+      head         OBJECT
+      merge base   OBJECT
+      merged tree  OBJECT
+      policy       DIGEST
     ");
+    });
 }
 
 #[test]
@@ -405,7 +407,7 @@ fn a_folder_that_is_no_repository_is_named() {
     let ran = gate(folder.path(), &["score", "--repo", ".", "--base", "main"]);
     assert_snapshot!(ran.failure(folder.path()), @"64: evidence-gate: . is not a git repository: name the folder that holds .git, or a bare repository");
     let ran = gate(folder.path(), &["score", "--repo", "nowhere", "--base", "main"]);
-    assert_snapshot!(ran.failure(folder.path()), @"");
+    assert_snapshot!(ran.failure(folder.path()), @"64: evidence-gate: nowhere is not a git repository: name the folder that holds .git, or a bare repository");
 }
 
 #[test]
@@ -429,7 +431,18 @@ fn a_policy_that_is_not_there_or_not_good_is_named_with_its_place() {
     let arguments = ["score", "--repo", text(&repo), "--base", "base", "--head", "head", "--policy", text(&missing)];
     assert_snapshot!(gate(copy.folder.path(), &arguments).failure(copy.folder.path()), @"74: evidence-gate: cannot read FOLDER/missing.toml: No such file or directory (os error 2)");
     std::fs::write(copy.policy(), "schema = 1\n\n[classes]\nprodct = [\"src/**\"]\n").unwrap();
-    assert_snapshot!(copy.score(&[]).failure(copy.folder.path()), @"");
+    assert_snapshot!(copy.score(&[]).failure(copy.folder.path()), @r#"
+    65: evidence-gate: × FOLDER/policy.toml is no policy that can be used
+
+      × line 4: unknown key `prodct` in [classes]
+       ╭─[FOLDER/policy.toml:4:1]
+     3 │ [classes]
+     4 │ prodct = ["src/**"]
+       · ───┬──
+       ·    ╰── here
+       ╰────
+      help: did you mean `product`?
+    "#);
 }
 
 #[test]
