@@ -250,7 +250,34 @@ fn each_verdict_has_its_exit_code() {
 #[test]
 fn text_says_the_verdict_first_then_why_where_and_what_to_do() {
     let ran = fixture_edited().score(&[]);
-    assert_snapshot!(ran.stdout, @"");
+    assert_snapshot!(ran.stdout, @r"
+    REJECT: evidence-edited: tests/fixtures/users.json
+
+    reject evidence-edited
+      1 fixture file changed: tests/fixtures/users.json
+        tests/fixtures/users.json
+      Next: Take these files out of this pull request; evidence changes in a pull request of its own
+            that carries the label `evidence-edit`.
+
+    Changed files: 2
+      fixture (1)
+        M tests/fixtures/users.json
+      product (1)
+        M src/login.py
+
+    Not observed
+      - a fixture lock: none is required
+      - properties: none is configured
+      - live tests of the merged tree: none are configured
+      - which tests run the changed lines: there is no coverage map
+
+    What this verdict stands for
+      base         105187bc08e55eba6771f166ae2af1548cf0e271 (base)
+      head         1cae6729ab3b6231329327971d45b4c9d865abe8
+      merge base   105187bc08e55eba6771f166ae2af1548cf0e271
+      merged tree  5ff6aaec823d609b4e0c9dfaf329b0c3834baa27
+      policy       fda0ca33ebbdfcabdd72307fcb6e1b3b80d97087ff05a92faae97c836dd44430
+    ");
 }
 
 #[test]
@@ -376,7 +403,7 @@ fn names_of_any_bytes_are_shown_and_harm_no_terminal() {
 fn a_folder_that_is_no_repository_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let ran = gate(folder.path(), &["score", "--repo", ".", "--base", "main"]);
-    assert_snapshot!(ran.failure(folder.path()), @"");
+    assert_snapshot!(ran.failure(folder.path()), @"64: evidence-gate: . is not a git repository: name the folder that holds .git, or a bare repository");
     let ran = gate(folder.path(), &["score", "--repo", "nowhere", "--base", "main"]);
     assert_snapshot!(ran.failure(folder.path()), @"");
 }
@@ -392,7 +419,7 @@ fn a_revision_that_is_not_there_is_named() {
         assert_eq!(ran.stderr.lines().count(), 1, "{base:?}: {ran:?}");
     }
     let ran = gate(copy.folder.path(), &["score", "--repo", text(&repo), "--base", "nowhere"]);
-    assert_snapshot!(ran.failure(copy.folder.path()), @"");
+    assert_snapshot!(ran.failure(copy.folder.path()), @r#"64: evidence-gate: "nowhere" names no commit in this repository: give a branch, a tag or a commit id that `git log` knows"#);
 }
 
 #[test]
@@ -400,7 +427,7 @@ fn a_policy_that_is_not_there_or_not_good_is_named_with_its_place() {
     let copy = product_only();
     let (repo, missing) = (copy.repo(), copy.folder.path().join("missing.toml"));
     let arguments = ["score", "--repo", text(&repo), "--base", "base", "--head", "head", "--policy", text(&missing)];
-    assert_snapshot!(gate(copy.folder.path(), &arguments).failure(copy.folder.path()), @"");
+    assert_snapshot!(gate(copy.folder.path(), &arguments).failure(copy.folder.path()), @"74: evidence-gate: cannot read FOLDER/missing.toml: No such file or directory (os error 2)");
     std::fs::write(copy.policy(), "schema = 1\n\n[classes]\nprodct = [\"src/**\"]\n").unwrap();
     assert_snapshot!(copy.score(&[]).failure(copy.folder.path()), @"");
 }
