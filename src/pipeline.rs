@@ -68,6 +68,11 @@ impl PipelineError {
     pub fn is_passing(&self) -> bool {
         self.0.remedy() == Remedy::Retry
     }
+
+    /// The text for people outside of the scoring host; the cause goes to the log.
+    pub fn public(&self) -> String {
+        self.0.public()
+    }
 }
 
 /// Judges two commits of a repository that is here whole.

@@ -180,6 +180,8 @@ impl GitError {
             Self::TimedOut { .. } | Self::DiskFull { .. } | Self::Network { .. } | Self::HeadMoved { .. } => {
                 Remedy::Retry
             }
+            // Right after a push the forge's git may lag behind its API.
+            Self::NotGivenOut { .. } => Remedy::Retry,
             Self::Disk { source, .. } if source.kind() != std::io::ErrorKind::PermissionDenied => Remedy::Retry,
             // A permission that is missing shows when the token is minted. Git is refused with a token that is too fresh or was
             // taken back, or for too many requests; the next try asks the API first, which replaces a void token.
@@ -196,8 +198,17 @@ impl GitError {
             | Self::Address { .. }
             | Self::Authorization
             | Self::NoSuchRemote { .. }
-            | Self::NotGivenOut { .. }
             | Self::NotAPath { .. } => Remedy::GiveUp,
+        }
+    }
+}
+
+impl GitError {
+    /// The text for people outside of the scoring host: without the host's paths and without the system's own words.
+    pub fn public(&self) -> String {
+        match self {
+            Self::Disk { doing, .. } => format!("{doing} failed on the scoring host"),
+            other => other.to_string(),
         }
     }
 }
