@@ -135,6 +135,9 @@ impl Worker {
             head: seen.pull.head.clone(),
             policy: pipeline::operators_policy(self.work().policies.as_deref(), &trigger.repository)
                 .map_err(|error| Failure::GiveUp { why: error.to_string() })?,
+            lock: None,
+            ledger: None,
+            known_digests: Some(pipeline::known_digests(&self.settings.data_dir, &trigger.repository)),
             runner: self.runner.0.clone(),
             clock: self.now,
         };
