@@ -48,7 +48,7 @@ pub fn read(bytes: &[u8]) -> Result<Vec<Case>, JunitError> {
 }
 
 fn line_at(bytes: &[u8], at: usize) -> usize {
-    bytes[..at.min(bytes.len())].iter().filter(|byte| **byte == b'\n').count() + 1
+    bytes[..at.min(bytes.len())].split(|byte| *byte == b'\n').count()
 }
 
 /// The report as far as it was read.

@@ -1,5 +1,7 @@
 //! Whether the ledger can be relied on: the same rules as in `score`, on the ledger alone.
 
+use std::fmt::Write as _;
+
 use jiff::Timestamp;
 
 use super::{LedgerArgs, open, parsed};
@@ -19,8 +21,8 @@ pub(super) fn check(args: &LedgerArgs, clock: fn() -> Timestamp) -> Result<u8, F
         .map_err(|error| Failure::from(error.0))?;
     let mut text = String::new();
     for finding in &findings {
-        text.push_str(&visible(&format!("{}: {}", finding.rule.id, finding.message)));
-        text.push_str(&format!("\n  next: {}\n", finding.next));
+        let line = visible(&format!("{}: {}", finding.rule.id, finding.message));
+        writeln!(text, "{line}\n  next: {}", finding.next).expect("writing to a String cannot fail");
     }
     let number = ledger.freezes.len();
     if findings.is_empty() {

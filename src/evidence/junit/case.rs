@@ -77,8 +77,8 @@ impl Case {
         if parts.len() < 2 {
             return false;
         }
-        let file = parts[0].replace('/', ".");
-        parts[0] = file.strip_suffix(".py").unwrap_or(&file).to_owned();
+        let module = parts[0].strip_suffix(".py").unwrap_or(&parts[0]).replace('/', ".");
+        parts[0] = module;
         let name = parts.pop().unwrap_or_default() + &parameters;
         self.name == name && self.class.as_deref() == Some(&parts.join("."))
     }

@@ -120,7 +120,6 @@ pub(super) fn is_python_space(sign: char) -> bool {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
 

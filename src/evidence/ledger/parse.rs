@@ -116,7 +116,7 @@ struct Reader {
 /// The fields of an entry, taken out one by one.
 struct Fields<'r> {
     entry: String,
-    fields: Vec<(String, Json)>,
+    left: Vec<(String, Json)>,
     faults: &'r mut Vec<LedgerFault>,
 }
 
@@ -145,7 +145,7 @@ impl Reader {
 
     fn first(&mut self, entries: Vec<Json>) -> Vec<Freeze> {
         let numbered = entries.into_iter().enumerate();
-        let read = numbered.map(|(at, value)| self.entry((at + 1).to_string(), value, |fields| fields.plain()));
+        let read = numbered.map(|(at, value)| self.entry((at + 1).to_string(), value, plain));
         read.take_while(Result::is_ok).flatten().flatten().collect()
     }
 
@@ -176,7 +176,7 @@ impl Reader {
         }
         let before = self.faults.len();
         let found = match value {
-            Json::Object(fields) => read(&mut Fields { entry: name, fields, faults: &mut self.faults }),
+            Json::Object(fields) => read(&mut Fields { entry: name, left: fields, faults: &mut self.faults }),
             other => {
                 let why = format!("it is {}, and an object is wanted", other.kind());
                 self.faults.push(LedgerFault { entry: name, field: None, why });
@@ -234,27 +234,20 @@ impl Fields<'_> {
         Some(Freeze { nodeid, failure: Some(failure), reason, citation, first_seen, expires_on, bound_sha })
     }
 
-    fn plain(&mut self) -> Option<Freeze> {
-        self.only(PLAIN);
-        let nodeid = self.needed_text("nodeid");
-        let (reason, bound_sha) = (self.text("reason"), self.bound_sha());
-        Some(Freeze::unsigned(nodeid?, reason, bound_sha))
-    }
-
     fn fault(&mut self, field: &'static str, why: impl Into<String>) {
         self.faults.push(LedgerFault { entry: self.entry.clone(), field: Some(field), why: why.into() });
     }
 
     fn only(&mut self, known: &[&str]) {
-        for (name, _) in self.fields.iter().filter(|(name, _)| !known.contains(&name.as_str())) {
+        for (name, _) in self.left.iter().filter(|(name, _)| !known.contains(&name.as_str())) {
             let why = format!("the field `{}` is not known: fields are {}", shown(name), known.join(", "));
             self.faults.push(LedgerFault { entry: self.entry.clone(), field: None, why });
         }
     }
 
     fn take(&mut self, field: &str) -> Option<Json> {
-        let at = self.fields.iter().position(|(name, _)| name == field)?;
-        Some(self.fields.remove(at).1).filter(|value| *value != Json::Null)
+        let at = self.left.iter().position(|(name, _)| name == field)?;
+        Some(self.left.remove(at).1).filter(|value| *value != Json::Null)
     }
 
     /// A text that may be left out; one of white space alone is left out.
@@ -347,6 +340,14 @@ impl Fields<'_> {
         }
         Some(text)
     }
+}
+
+/// An entry of the first schema.
+fn plain(fields: &mut Fields<'_>) -> Option<Freeze> {
+    fields.only(PLAIN);
+    let nodeid = fields.needed_text("nodeid");
+    let (reason, bound_sha) = (fields.text("reason"), fields.bound_sha());
+    Some(Freeze::unsigned(nodeid?, reason, bound_sha))
 }
 
 /// `YYYY-MM-DD` and nothing else: no time, no sign, no missing zero.

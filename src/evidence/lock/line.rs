@@ -103,7 +103,6 @@ fn unescaped(name: &[u8]) -> Result<Vec<u8>, NoLine> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use proptest::prelude::*;
 
