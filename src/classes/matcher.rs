@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 
+use aho_corasick::AhoCorasick;
 use globset::{Candidate, GlobBuilder, GlobSet, GlobSetBuilder};
 
 use crate::change::BytePath;
@@ -26,6 +27,8 @@ pub(super) struct Matcher {
     endings: HashMap<u8, Vec<(Vec<u8>, usize)>>,
     /// `**/start*`, by their first byte.
     beginnings: HashMap<u8, Vec<(Vec<u8>, usize)>>,
+    /// `**/name` with more wildcards than that.
+    wild_names: WildNames,
     /// Anything else that has a folder without a wildcard, by the longest such.
     through: HashMap<Vec<u8>, Vec<(Vec<Part>, usize)>>,
     /// Anything else.
@@ -53,19 +56,21 @@ impl Matcher {
     pub(super) fn new(globs: impl IntoIterator<Item = (String, usize)>) -> Self {
         let mut matcher = Self::default();
         let mut others = Vec::new();
+        let mut wild_names = Vec::new();
         for (glob, number) in globs {
             match plain(&glob) {
-                Some(plain) => plain.iter().for_each(|glob| matcher.add(glob.as_bytes(), number)),
+                Some(plain) => plain.iter().for_each(|glob| matcher.add(glob.as_bytes(), number, &mut wild_names)),
                 None => others.push((glob, number)),
             }
         }
+        matcher.wild_names = WildNames::new(wild_names);
         if !others.is_empty() {
             compile(&others, &mut matcher.others);
         }
         matcher
     }
 
-    fn add(&mut self, glob: &[u8], number: usize) {
+    fn add(&mut self, glob: &[u8], number: usize, wild_names: &mut Vec<(Vec<u8>, usize)>) {
         let parts: Vec<Part> = glob.split(|byte| *byte == b'/').map(Part::of).collect();
         match parts.as_slice() {
             [Part::Any, Part::Literal(name)] => least(&mut self.names, name, number),
@@ -76,6 +81,7 @@ impl Matcher {
             [Part::Any, Part::Wild(wild)] if is_beginning(wild) => {
                 self.beginnings.entry(wild[0]).or_default().push((wild[..wild.len() - 1].to_vec(), number));
             }
+            [Part::Any, Part::Wild(wild)] => wild_names.push((wild.clone(), number)),
             [Part::Literal(first), .., Part::Any] if parts[..parts.len() - 1].iter().all(Part::is_literal) => {
                 self.below.entry(first.clone()).or_default().push((glob[..glob.len() - 2].to_vec(), number));
             }
@@ -114,9 +120,10 @@ impl Matcher {
                 take(*number);
             }
         }
+        best = self.wild_names.first(name, best);
         let through = folders.iter().filter_map(|folder| self.through.get(*folder)).flatten();
         for (pattern, number) in through.chain(&self.rest) {
-            if *number < best && fits(pattern, &parts) {
+            if *number < best && last_fits(pattern, name) && fits(pattern, &parts) {
                 best = *number;
             }
         }
@@ -129,6 +136,50 @@ impl Matcher {
             }
         }
         (best != usize::MAX).then_some(best)
+    }
+}
+
+/// Names with wildcards. One pass over a name finds the texts that some of them need, and only those patterns are tried.
+#[derive(Debug, Default)]
+struct WildNames {
+    patterns: Vec<(Vec<u8>, usize)>,
+    /// For each pattern with a text the longest such, in the order of `with_text`.
+    needed: Option<AhoCorasick>,
+    with_text: Vec<usize>,
+    without_text: Vec<usize>,
+}
+
+impl WildNames {
+    fn new(patterns: Vec<(Vec<u8>, usize)>) -> Self {
+        let text = |pattern: &(Vec<u8>, usize)| {
+            let texts = pattern.0.split(|byte| is_wild(*byte));
+            texts.max_by_key(|text| text.len()).unwrap_or_default().to_vec()
+        };
+        let texts: Vec<Vec<u8>> = patterns.iter().map(text).collect();
+        let (without_text, with_text): (Vec<_>, Vec<_>) = (0..patterns.len()).partition(|at| texts[*at].is_empty());
+        // Without the table every pattern is tried: slower, and the same answer.
+        let needed = AhoCorasick::new(with_text.iter().map(|at| &texts[*at])).ok();
+        Self { patterns, needed, with_text, without_text }
+    }
+
+    /// The least number below `best` that fits, or `best`.
+    fn first(&self, name: &[u8], mut best: usize) -> usize {
+        let mut try_one = |at: usize| {
+            let (pattern, number) = &self.patterns[at];
+            if *number < best && wild_fits(pattern, name) {
+                best = *number;
+            }
+        };
+        match &self.needed {
+            Some(needed) => {
+                needed
+                    .find_overlapping_iter(name)
+                    .for_each(|found| try_one(self.with_text[found.pattern().as_usize()]));
+            }
+            None => self.with_text.iter().copied().for_each(&mut try_one),
+        }
+        self.without_text.iter().copied().for_each(&mut try_one);
+        best
     }
 }
 
@@ -171,6 +222,15 @@ fn is_beginning(wild: &[u8]) -> bool {
 
 fn is_wild(byte: u8) -> bool {
     matches!(byte, b'*' | b'?')
+}
+
+/// Whether the last part of a pattern fits a name at all: most patterns that do not fit a path fail here.
+fn last_fits(pattern: &[Part], name: &[u8]) -> bool {
+    match pattern.last() {
+        Some(Part::Literal(text)) => text == name,
+        Some(Part::Wild(text)) => wild_fits(text, name),
+        Some(Part::Any) | None => true,
+    }
 }
 
 /// Whether all parts of a path fit all parts of a pattern.

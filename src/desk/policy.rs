@@ -114,7 +114,8 @@ fn drawn(error: &PolicyError, colour: Colour) -> String {
     };
     let mut shown = String::new();
     match GraphicalReportHandler::new_themed(theme).with_width(100).render_report(&mut shown, error) {
-        Ok(()) => shown.trim().to_owned(),
+        // The handler prints an empty `Error:` line above each fault, whatever the fault's own text.
+        Ok(()) => shown.trim().replace("\nError: \n", "\n"),
         Err(_) => format!("{error}: {}", error.one_line()),
     }
 }

@@ -16,7 +16,7 @@ pub(super) static ADDED_TEST: Rule = Rule {
     verdict: Verdict::Hold,
     when: "A file is added under a test pattern. It inherits no freeze and counts for nothing in this pull request.",
     innocent: "New behaviour comes with its tests; with `added_tests = \"record\"` they are listed and hold nothing.",
-    next: "A person reads the new tests and approves this head; they count from the moment they are on the base branch.",
+    next: "A person reads the new tests and decides whether they may be merged; they count from the moment they are on the base branch.",
 };
 
 impl Oracle for AddedTest {

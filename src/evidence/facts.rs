@@ -29,7 +29,7 @@ pub struct Facts<'a> {
     /// The rows again, each with its class.
     pub rows: &'a [ClassedRow<'a>],
     /// What the tree of the base tip holds where the change has, or points to, the same name or a name that folds to it. Looked up
-    /// for every path of [`paths_to_look_up`], in any order.
+    /// for every path of [`paths_to_look_up`](super::paths_to_look_up), in any order.
     pub twins: &'a [Twin],
     /// Contents of the blobs that oracles asked for.
     pub blobs: &'a Blobs,

@@ -14,7 +14,7 @@ pub(super) static TEST_REWRITTEN: Rule = Rule {
     verdict: Verdict::Hold,
     when: "Existing tests, helpers or assertions of a test file change, or a test file moves with the same bytes.",
     innocent: "The tested behaviour changes on purpose, and the tests still ask for what they asked before.",
-    next: "A person compares what these tests ask for with what they asked before, and approves this head.",
+    next: "A person compares what these tests ask for with what they asked before, and decides whether it may be merged.",
 };
 
 impl Oracle for TestRewritten {

@@ -55,6 +55,8 @@ impl Copy {
 
     fn git(&self, arguments: &[&str]) -> Output {
         let mut git = command(&self.repo());
+        // The same bytes at any hour, so that the names of commits stay.
+        git.env("GIT_AUTHOR_DATE", "1790000000 +0000").env("GIT_COMMITTER_DATE", "1790000000 +0000");
         let out =
             git.args(["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]).args(arguments).output().unwrap();
         assert!(out.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&out.stderr));
@@ -250,7 +252,36 @@ fn each_verdict_has_its_exit_code() {
 #[test]
 fn text_says_the_verdict_first_then_why_where_and_what_to_do() {
     let ran = fixture_edited().score(&[]);
-    assert_snapshot!(ran.stdout, @"");
+    insta::with_settings!({filters => vec![(r"[0-9a-f]{64}", "DIGEST"), (r"[0-9a-f]{40}", "OBJECT")]}, {
+    assert_snapshot!(ran.stdout, @r"
+    REJECT: evidence-edited: tests/fixtures/users.json
+
+    reject evidence-edited
+      1 fixture file changed: tests/fixtures/users.json
+        tests/fixtures/users.json
+      Next: Take these files out of this pull request; a maintainer changes evidence in a change of its
+            own, past this check.
+
+    Changed files: 2
+      fixture (1)
+        M tests/fixtures/users.json
+      product (1)
+        M src/login.py
+
+    Not observed
+      - a fixture lock: none is required
+      - properties: none is configured
+      - live tests of the merged tree: none are configured
+      - which tests run the changed lines: there is no coverage map
+
+    What this verdict stands for
+      base         OBJECT (base)
+      head         OBJECT
+      merge base   OBJECT
+      merged tree  OBJECT
+      policy       DIGEST
+    ");
+    });
 }
 
 #[test]
@@ -376,9 +407,9 @@ fn names_of_any_bytes_are_shown_and_harm_no_terminal() {
 fn a_folder_that_is_no_repository_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let ran = gate(folder.path(), &["score", "--repo", ".", "--base", "main"]);
-    assert_snapshot!(ran.failure(folder.path()), @"");
+    assert_snapshot!(ran.failure(folder.path()), @"64: evidence-gate: . is not a git repository: name the folder that holds .git, or a bare repository");
     let ran = gate(folder.path(), &["score", "--repo", "nowhere", "--base", "main"]);
-    assert_snapshot!(ran.failure(folder.path()), @"");
+    assert_snapshot!(ran.failure(folder.path()), @"64: evidence-gate: nowhere is not a git repository: name the folder that holds .git, or a bare repository");
 }
 
 #[test]
@@ -392,7 +423,7 @@ fn a_revision_that_is_not_there_is_named() {
         assert_eq!(ran.stderr.lines().count(), 1, "{base:?}: {ran:?}");
     }
     let ran = gate(copy.folder.path(), &["score", "--repo", text(&repo), "--base", "nowhere"]);
-    assert_snapshot!(ran.failure(copy.folder.path()), @"");
+    assert_snapshot!(ran.failure(copy.folder.path()), @r#"64: evidence-gate: "nowhere" names no commit in this repository: give a branch, a tag or a commit id that `git log` knows"#);
 }
 
 #[test]
@@ -400,9 +431,20 @@ fn a_policy_that_is_not_there_or_not_good_is_named_with_its_place() {
     let copy = product_only();
     let (repo, missing) = (copy.repo(), copy.folder.path().join("missing.toml"));
     let arguments = ["score", "--repo", text(&repo), "--base", "base", "--head", "head", "--policy", text(&missing)];
-    assert_snapshot!(gate(copy.folder.path(), &arguments).failure(copy.folder.path()), @"");
+    assert_snapshot!(gate(copy.folder.path(), &arguments).failure(copy.folder.path()), @"74: evidence-gate: cannot read FOLDER/missing.toml: No such file or directory (os error 2)");
     std::fs::write(copy.policy(), "schema = 1\n\n[classes]\nprodct = [\"src/**\"]\n").unwrap();
-    assert_snapshot!(copy.score(&[]).failure(copy.folder.path()), @"");
+    assert_snapshot!(copy.score(&[]).failure(copy.folder.path()), @r#"
+    65: evidence-gate: × FOLDER/policy.toml is no policy that can be used
+
+      × line 4: unknown key `prodct` in [classes]
+       ╭─[FOLDER/policy.toml:4:1]
+     3 │ [classes]
+     4 │ prodct = ["src/**"]
+       · ───┬──
+       ·    ╰── here
+       ╰────
+      help: did you mean `product`?
+    "#);
 }
 
 #[test]

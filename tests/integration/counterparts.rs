@@ -126,7 +126,7 @@ async fn every_delivery_of_the_fake_fits_the_published_schemas() {
     let text = std::fs::read_to_string(installed("node_modules/@octokit/webhooks-schemas/schema.json")).unwrap();
     let schema: Value = serde_json::from_str(&text).unwrap();
     gate.commit_to("release", &pr(0).adds("RELEASE.md"));
-    let pushed = gate.push(pr(7).adds("src/more.py"));
+    let pushed = gate.push(&pr(7).adds("src/more.py"));
     let retargeted = gate.retarget(7, "release");
     let happenings = [
         ("pull_request$opened", opened(7)),
@@ -170,7 +170,7 @@ async fn the_worker_and_the_fake_speak_within_the_published_contract() {
         gate.set("GITHUB__API_URL", &contract.origin);
         gate.deliver(opened(7)).await;
         gate.drain().await;
-        let pushed = gate.push(pr(7).adds("src/more.py"));
+        let pushed = gate.push(&pr(7).adds("src/more.py"));
         gate.deliver(pushed).await;
         gate.drain().await;
         assert_eq!(gate.runs(7).len(), 1, "{}", gate.told());

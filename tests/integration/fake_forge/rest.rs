@@ -1,5 +1,6 @@
 //! The fake's HTTP: who asks, for what, and which rule answers.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes, to_bytes};
@@ -95,8 +96,9 @@ impl Target {
                 Some(id) => (Named::Id(id), rest),
                 None => return Self::Unknown,
             },
-            [owner, repo, _, ..] if repo.ends_with(".git") => {
-                return Self::Git { repo: format!("{owner}/{}", repo.trim_end_matches(".git")) };
+            [owner, repo, _, ..] => {
+                let bare = repo.strip_suffix(".git").map(|name| format!("{owner}/{name}"));
+                return bare.map_or(Self::Unknown, |repo| Self::Git { repo });
             }
             _ => return Self::Unknown,
         };
@@ -181,7 +183,7 @@ fn note(inner: &Inner, route: Route, parts: &Parts, bytes: &Bytes) -> usize {
     let mut what = format!("{} {target}", parts.method);
     for key in ["status", "conclusion", "external_id"] {
         if let Some(word) = body.get(key).and_then(Value::as_str) {
-            what.push_str(&format!(" {key}={word}"));
+            write!(what, " {key}={word}").unwrap();
         }
     }
     let mut state = inner.state.lock().unwrap();

@@ -1,6 +1,7 @@
 //! What the fake remembers. Stories change it; the HTTP side reads it and adds check runs and tokens.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -180,10 +181,10 @@ impl State {
                 (Some(_), None) => " -> (cut)".to_owned(),
                 (Some(_), Some(status)) => format!(" -> {status}"),
             };
-            out.push_str(&format!("{n:>4}  {}{status}\n", entry.what));
+            writeln!(out, "{n:>4}  {}{status}", entry.what).unwrap();
         }
         for violation in &self.violations {
-            out.push_str(&format!("  !!  {violation}\n"));
+            writeln!(out, "  !!  {violation}").unwrap();
         }
         out
     }
