@@ -2,6 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use jiff::civil::Date;
+
+use super::ledger::LedgerFacts;
+use super::lock::LockFacts;
 use crate::change::{Blob, BytePath, Change, PathChange, Twin};
 use crate::classes::Classifier;
 use crate::policy::{Class, Policy};
@@ -29,6 +33,12 @@ pub struct Facts<'a> {
     pub twins: &'a [Twin],
     /// Contents of the blobs that oracles asked for.
     pub blobs: &'a Blobs,
+    /// The fixture lock, and the trees that it is held against.
+    pub lock: &'a LockFacts,
+    /// The freeze ledger, and what its entries are bound to.
+    pub ledger: &'a LedgerFacts,
+    /// The day, in UTC.
+    pub today: Date,
 }
 
 /// A row and what it is.

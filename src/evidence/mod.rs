@@ -14,7 +14,11 @@ mod evidence_shadowed;
 mod facts;
 mod finding;
 mod generated_file;
+mod json;
+pub mod junit;
+pub mod ledger;
 mod links;
+pub mod lock;
 mod mode_or_type_change;
 mod module_shadowing;
 mod moves;
@@ -60,6 +64,8 @@ pub static ORACLES: &[&dyn Oracle] = &[
     &module_shadowing::ModuleShadowing,
     &mode_or_type_change::ModeOrTypeChange,
     &generated_file::GeneratedFile,
+    &lock::LockOracle,
+    &ledger::LedgerOracle,
     &unobserved_lines::UnobservedLines,
     &property_uncovered::PropertyUncovered,
     &sandbox_unavailable::SandboxUnavailable,

@@ -151,6 +151,9 @@ impl Story {
             rows: &rows,
             twins: &self.twins(),
             blobs: &self.blobs,
+            lock: &evidence_gate::evidence::lock::LockFacts::Absent,
+            ledger: &evidence_gate::evidence::ledger::LedgerFacts::Absent,
+            today: jiff::civil::date(2026, 10, 1),
         })
     }
 

@@ -145,6 +145,9 @@ impl Worker {
                     Failure::GiveUp { why: "the operator's policy for this repository cannot be read".to_owned() }
                 },
             )?,
+            lock: None,
+            ledger: None,
+            known_digests: Some(pipeline::known_digests(&self.settings.data_dir, &trigger.repository)),
             runner: self.runner.0.clone(),
             clock: self.now,
         };
