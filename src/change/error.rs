@@ -180,12 +180,13 @@ impl GitError {
             Self::TimedOut { .. } | Self::DiskFull { .. } | Self::Network { .. } | Self::HeadMoved { .. } => {
                 Remedy::Retry
             }
-            // Right after a push the forge's git may lag behind its API.
-            Self::NotGivenOut { .. } => Remedy::Retry,
             Self::Disk { source, .. } if source.kind() != std::io::ErrorKind::PermissionDenied => Remedy::Retry,
             // A permission that is missing shows when the token is minted. Git is refused with a token that is too fresh or was
             // taken back, or for too many requests; the next try asks the API first, which replaces a void token.
-            Self::Refused { .. } | Self::Failed { .. } | Self::NotInstalled(_) => Remedy::Retry,
+            // Right after a push the forge's git may also lag behind its API, and not have the object yet.
+            Self::Refused { .. } | Self::NotGivenOut { .. } | Self::Failed { .. } | Self::NotInstalled(_) => {
+                Remedy::Retry
+            }
             Self::TooOld { .. }
             | Self::NotARepository { .. }
             | Self::UnknownRevision { .. }
