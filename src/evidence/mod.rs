@@ -6,6 +6,8 @@
 
 mod facts;
 mod finding;
+pub mod grammar;
+pub mod tests;
 mod rule;
 
 pub use facts::{Blob, Blobs, ClassedRow, Facts};
