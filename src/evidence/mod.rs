@@ -7,6 +7,7 @@
 mod facts;
 mod finding;
 pub mod grammar;
+pub mod markers;
 pub mod tests;
 mod rule;
 

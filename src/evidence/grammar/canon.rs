@@ -35,7 +35,7 @@ impl Canon {
             }
             let start = narrow(canon.bytes.len());
             let node = syntax.node(index);
-            let whole = info.past == index + 1 || is_atom(node);
+            let whole = info.past == index + 1 || is_atom(node) || node.is_comment();
             if whole {
                 canon.write_gap(syntax, seen, info.start as usize);
                 seen = seen.max(info.end as usize);

@@ -42,7 +42,7 @@ impl<'s> Syntax<'s> {
             .collect();
         let mut syntax = Self { language, source, nodes, names, lines, broken: Vec::new(), canon: Canon::default() };
         syntax.broken =
-            syntax.all().filter(|n| n.info().broken).map(|n| (n.line(), n.end_line())).collect::<Vec<_>>();
+            syntax.all().filter(|n| n.is_broken()).map(|n| (n.line(), n.end_line())).collect::<Vec<_>>();
         syntax
     }
 
@@ -100,6 +100,12 @@ impl Eq for Node<'_> {}
 impl<'t> Node<'t> {
     fn info(self) -> &'t Info {
         &self.syntax.nodes[self.index as usize]
+    }
+
+    /// Whether the grammar could not read it. A macro of C++ that opens a block lacks a semicolon for the grammar only.
+    fn is_broken(self) -> bool {
+        let macro_block = self.syntax.language == Language::Cpp && self.kind() == ";";
+        self.info().broken && !macro_block
     }
 
     /// Its number in order of appearance.

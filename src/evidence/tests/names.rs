@@ -260,7 +260,7 @@ fn required(node: Node<'_>) -> Option<String> {
 }
 
 /// The inside of a string literal without its quotes; the text as it is where it is no plain string.
-pub fn unquoted(node: Node<'_>) -> String {
+pub(in crate::evidence) fn unquoted(node: Node<'_>) -> String {
     let text = node.text();
     let text = text.trim_start_matches(['r', 'b', 'u', 'f', 'R', 'B', 'U', 'F', '@', '$', '#']);
     for quote in ["\"\"\"", "'''", "\"", "'", "`"] {

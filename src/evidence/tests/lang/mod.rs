@@ -16,7 +16,13 @@ use super::names::Aliases;
 use crate::evidence::grammar::{Language, Node};
 
 pub(super) use examples::examples;
-pub(super) use script::path_of as script_path;
+pub(in crate::evidence) use c_sharp::attributes as c_sharp_attributes;
+pub(in crate::evidence) use cpp::TESTS as CPP_TESTS;
+pub(in crate::evidence) use jvm::annotations as jvm_annotations;
+pub(in crate::evidence) use php::{attributes as php_attributes, chain_root as php_chain_root};
+pub(in crate::evidence) use ruby::call_parts as ruby_call;
+pub(in crate::evidence) use rust::attribute_path as rust_attribute;
+pub(in crate::evidence) use script::path_of as script_path;
 
 /// Where a node stands.
 pub(super) struct Inside<'a> {
