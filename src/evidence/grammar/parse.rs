@@ -7,7 +7,7 @@ use super::syntax::{Info, Syntax};
 use super::{Canon, Language};
 
 /// A larger file is not parsed. In bytes.
-pub const MAX_BYTES: usize = 2 << 20;
+const MAX_BYTES: usize = 2 << 20;
 /// A parse that takes more steps is given up. The parser asks every hundred operations; honest files need far fewer than 40
 /// times their length.
 const MAX_ASKS: usize = 1 << 20;
@@ -41,7 +41,7 @@ pub enum Unparsable {
     /// The grammar exists and was left out of this build.
     #[error("the grammar for {0} is not part of this build")]
     NotCompiledIn(Language),
-    /// Larger than [`MAX_BYTES`].
+    /// Larger than what is parsed.
     #[error("the file is larger than {} MiB", MAX_BYTES >> 20)]
     TooLarge,
     /// Not UTF-8.

@@ -4,6 +4,7 @@
 //! Deliberately absent: no diff is read, and no verdict is given here.
 
 mod balance;
+pub mod config;
 mod context;
 mod lang;
 mod marker;
