@@ -1,10 +1,28 @@
 //! Exact shas -> [`Change`]: git objects, raw name-status. The only place that starts git.
 //!
+//! [`Git`] reads a repository: one on this machine, or a [`Mirror`] of a forge's that was filled before. Everything here
+//! blocks; an async caller puts it on a blocking thread.
+//!
 //! Deliberately absent: nothing is checked out, no rename is guessed, no path is turned into lossy text, no configuration,
 //! attribute, hook or filter of a repository is obeyed.
 
+mod error;
+mod fold;
+mod git;
+mod mirror;
+mod objects;
 mod path;
+mod process;
+mod raw;
 mod row;
+mod twins;
 
+pub use error::{GitError, Remedy};
+pub use fold::{fold, fold_text};
+pub use git::{Compared, Git, Limits, Merged};
+pub use mirror::{Mirror, Want};
+pub use objects::{Blob, Entry};
 pub use path::BytePath;
+pub use raw::{NotRaw, parse_raw};
 pub use row::{Change, Mode, PathChange, Side, Status};
+pub use twins::Twin;

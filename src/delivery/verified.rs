@@ -14,6 +14,7 @@ pub struct Delivery {
     pub(super) hook: String,
     pub(super) body: Bytes,
     pub(super) received: Timestamp,
+    pub(super) matched_secret: usize,
 }
 
 impl Delivery {
@@ -45,6 +46,11 @@ impl Delivery {
     /// When the receiver had it whole.
     pub fn received(&self) -> Timestamp {
         self.received
+    }
+
+    /// Which of the active secrets signed it, counted from 0: while a secret is changed, this tells when the old one is idle (R2).
+    pub fn matched_secret(&self) -> usize {
+        self.matched_secret
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::words::{HeadSha, InstallationId, PullNumber, RepoRef};
+use crate::words::{ForgeKind, HeadSha, InstallationId, PullNumber, RepoRef};
 
 /// What was made of a delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,26 +68,7 @@ pub enum Ignored {
     /// A pull request was edited, and its base was not.
     #[error("edited, with the base as it was")]
     BaseUnchanged,
-}
-
-/// Why a verified body cannot be what its event header says (R13).
-#[derive(Debug, thiserror::Error)]
-pub enum Malformed {
-    /// Not JSON, or a field of another type.
-    #[error("the body of the {event:?} event cannot be read")]
-    Json {
-        /// The event header.
-        event: String,
-        /// The parser's own words.
-        #[source]
-        source: serde_json::Error,
-    },
-    /// JSON, without what the event always carries.
-    #[error("the body of the {event:?} event has no `{missing}`")]
-    Missing {
-        /// The event header.
-        event: String,
-        /// The key.
-        missing: &'static str,
-    },
+    /// A forge of which no event is read.
+    #[error("events of {0}")]
+    Forge(ForgeKind),
 }

@@ -1,20 +1,32 @@
 //! What an oracle may know.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use crate::change::{Change, PathChange};
+use crate::change::{Blob, BytePath, Change, PathChange, Twin};
+use crate::classes::Classifier;
 use crate::policy::{Class, Policy};
 use crate::words::ObjectId;
 
 /// All that an oracle may know. `pipeline.rs` collects it; oracles only read it.
 pub struct Facts<'a> {
-    /// The rules of the base branch's tip, or the operator's.
+    /// The rules of the base branch's tip, or the operator's; the defaults where [`Facts::rules_from`] says that there are none.
     pub policy: &'a Policy,
+    /// Where the rules came from.
+    pub rules_from: &'a RulesFrom,
+    /// The classes of `policy`, for paths that are in no row: twins, and targets of symbolic links.
+    pub classifier: &'a Classifier,
     /// The exact shas and every row.
     pub change: &'a Change,
+    /// How base and head are related. Without one common ancestor there is nothing to count from: `change.rows` is empty then,
+    /// and `change.merge_base` means nothing.
+    pub comparison: &'a Comparison,
+    /// What came of merging head into base.
+    pub merge: &'a Merge,
     /// The rows again, each with its class.
     pub rows: &'a [ClassedRow<'a>],
+    /// What the tree of the base tip holds where the change has, or points to, the same name or a name that folds to it. Looked up
+    /// for every path of [`paths_to_look_up`], in any order.
+    pub twins: &'a [Twin],
     /// Contents of the blobs that oracles asked for.
     pub blobs: &'a Blobs,
 }
@@ -28,6 +40,44 @@ pub struct ClassedRow<'a> {
     pub class: Class,
 }
 
+/// Where the rules came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RulesFrom {
+    /// Read from here: the file at the tip of the base branch, or the operator's copy. A text for people.
+    Read(String),
+    /// Neither the base branch's tip nor the operator has a policy.
+    Nowhere,
+    /// There is one, and it cannot be read: where it is, and the error in one line.
+    Unreadable {
+        /// Where it is.
+        origin: String,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+/// How the tips of base and head are related.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// They have one best common ancestor.
+    One,
+    /// They have no common ancestor, or the history that was fetched does not reach it.
+    None,
+    /// They have several best common ancestors, as criss-cross merges make.
+    Several(Vec<ObjectId>),
+}
+
+/// What came of merging head into the base tip.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Merge {
+    /// `change.merged_tree` is the tree.
+    Clean,
+    /// They change the same places: the paths in conflict, as git names them.
+    Conflicts(Vec<BytePath>),
+    /// git could not make the tree: why, in one line.
+    Failed(String),
+}
+
 /// Contents by object id.
 #[derive(Clone, Debug, Default)]
 pub struct Blobs(pub BTreeMap<ObjectId, Blob>);
@@ -37,15 +87,4 @@ impl Blobs {
     pub fn get(&self, id: &ObjectId) -> Option<&Blob> {
         self.0.get(id)
     }
-}
-
-/// What was read of a blob.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Blob {
-    /// All its bytes.
-    Whole(Arc<[u8]>),
-    /// Larger than the limit for reading; its size in bytes.
-    TooLarge(u64),
-    /// The repository does not hold it.
-    Missing,
 }

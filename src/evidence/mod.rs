@@ -4,19 +4,66 @@
 //! report, the schema and `docs/rules.md` follow from the same list. Deliberately absent: no I/O, no clock, no process. What an
 //! oracle knows stands in [`Facts`].
 
+mod added_test;
+mod attributes_edited;
+mod bad_path;
+mod build_edited;
+mod comparison;
+mod evidence_edited;
+mod evidence_shadowed;
 mod facts;
 mod finding;
+mod generated_file;
 pub mod grammar;
+mod links;
 pub mod markers;
-pub mod tests;
+mod mode_or_type_change;
+mod module_shadowing;
+mod moves;
+mod no_policy;
+mod property_uncovered;
 mod rule;
+mod sandbox_unavailable;
+mod test_config_edited;
+mod test_removed;
+mod test_rewritten;
+pub mod tests;
+mod too_wide;
+mod unclassified_path;
+mod unobserved_lines;
+mod unparsed_status;
+mod wording;
 
-pub use facts::{Blob, Blobs, ClassedRow, Facts};
+pub use facts::{Blobs, ClassedRow, Comparison, Facts, Merge, RulesFrom};
 pub use finding::{Finding, Location};
+pub use links::{paths_to_look_up, symlink_blobs};
 pub use rule::{Oracle, Rule};
 
+pub use crate::change::{Blob, Twin};
+
 /// Every oracle, in the order of DESIGN section 4. The order changes nothing but the order of equal findings.
-pub static ORACLES: &[&dyn Oracle] = &[];
+pub static ORACLES: &[&dyn Oracle] = &[
+    &no_policy::NoPolicy,
+    &comparison::ComparisonOracle,
+    &unparsed_status::UnparsedStatus,
+    &evidence_edited::EvidenceEdited,
+    &evidence_shadowed::EvidenceShadowed,
+    &bad_path::BadPathOracle,
+    &too_wide::TooWide,
+    &test_removed::TestRemoved,
+    &test_rewritten::TestRewritten,
+    &added_test::AddedTest,
+    &test_config_edited::TestConfigEdited,
+    &build_edited::BuildEdited,
+    &attributes_edited::AttributesEdited,
+    &unclassified_path::UnclassifiedPath,
+    &module_shadowing::ModuleShadowing,
+    &mode_or_type_change::ModeOrTypeChange,
+    &generated_file::GeneratedFile,
+    &unobserved_lines::UnobservedLines,
+    &property_uncovered::PropertyUncovered,
+    &sandbox_unavailable::SandboxUnavailable,
+];
 
 /// Every rule that some oracle can report, in the order of the oracles.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {

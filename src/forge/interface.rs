@@ -19,10 +19,21 @@ pub trait Forge: Send + Sync + 'static {
         pull: PullNumber,
     ) -> Result<Pull, ForgeError>;
 
+    /// The tip of a branch now. A pull request's own `base.sha` may be the tip of an earlier day, so authority is read from here.
+    async fn branch_tip(
+        &self,
+        repo: &RepoRef,
+        installation: Option<InstallationId>,
+        branch: &str,
+    ) -> Result<BaseSha, ForgeError>;
+
     /// Where git reads the repository, and the header that lets it.
     async fn remote(&self, repo: &RepoRef, installation: Option<InstallationId>) -> Result<Remote, ForgeError>;
 
-    /// Creates a run that is queued. Not repeated blindly: after an unclear answer ask [`Forge::find_run`] first.
+    /// Creates a run that is queued, and never sends the request twice.
+    ///
+    /// After [`ForgeError::Retry`] it may or may not exist: the answer may have been lost on its way. Before the next try ask
+    /// [`Forge::find_run`] for the same `external_id` and go on with what it finds.
     async fn open_run(
         &self,
         repo: &RepoRef,
@@ -47,7 +58,11 @@ pub trait Forge: Send + Sync + 'static {
         head: &HeadSha,
     ) -> Result<Option<PostedRun>, ForgeError>;
 
-    /// Changes a run that is not completed. Annotations are appended by the forge.
+    /// Changes a run of ours that is not completed; the run's present state is read first, and a completed one is never
+    /// reopened and never gets another conclusion (R31): that is [`ForgeError::GiveUp`].
+    ///
+    /// Safe to call again after [`ForgeError::Retry`]: a completion that was cut off half-way goes on with the annotations
+    /// that the forge has not taken yet, and one that is done does nothing.
     async fn update_run(
         &self,
         repo: &RepoRef,
@@ -72,8 +87,6 @@ pub struct Pull {
     pub head_branch: String,
     /// The head's repository; `None` when the fork is gone: an untrusted fork all the same (R63).
     pub head_repo: Option<RepoName>,
-    /// The tip of the target branch, as the forge has it now.
-    pub base: BaseSha,
     /// The name of the target branch.
     pub base_branch: String,
     /// Who opened it.
@@ -134,7 +147,8 @@ pub enum RunUpdate {
     /// Work has begun.
     Started,
     /// The end. The forge's client sends the annotations in batches: a blocking conclusion goes with the first batch, a
-    /// success only with the last (R43). An output that the forge refuses (422) is replaced once by `fallback` (R42).
+    /// success only with the last (R43). An output that the forge refuses (422) is replaced once by `fallback` (R42), without
+    /// annotations and buttons. If only annotations behind a conclusion are refused, the report stands without them.
     Completed {
         /// What branch protection sees.
         conclusion: Conclusion,
@@ -216,7 +230,7 @@ pub struct PostedRun {
 }
 
 /// Why a forge could not answer. The text never holds a token, a body or an address with user information.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ForgeError {
     /// Try again, not before `after`: a limit, a fault of the network or of the forge, a token that was too fresh.
     #[error("{doing}: {why}")]

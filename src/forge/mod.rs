@@ -3,8 +3,12 @@
 //! Deliberately absent: no judgement, and no other words than the forge's facts. A value that a forge may invent tomorrow
 //! becomes an error that names it, never the commonest known value.
 
+mod clock;
+mod github;
 mod interface;
 
+pub use clock::Clock;
+pub use github::{GitHub, GitHubSettings, GitHubSettingsError, Pace};
 pub use interface::{
     Annotation, AnnotationLevel, Button, Conclusion, Forge, ForgeError, NewRun, Output, PostedRun, Pull, PullState,
     Remote, RunUpdate,

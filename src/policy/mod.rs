@@ -3,8 +3,22 @@
 //! Deliberately absent: no file is read here; a policy comes in as text with the name of where it came from, so that nothing of
 //! a head can slip in as policy.
 
+mod builtin;
 mod class;
 mod file;
+mod parse;
+mod pattern;
+mod schema;
+mod word;
 
+pub use builtin::{ALWAYS, BuiltIn, Ecosystem, built_in};
 pub use class::Class;
-pub use file::Policy;
+pub use file::{
+    AddedTests, Authority, Classes, Commands, DeletionOnly, ExtraMarker, Fixtures, Freeze, Gate, Holds, Lane, Limits,
+    MarkerKind, Markers, Oracles, Policy, Property, Proposal, Release, Require, RequireProperties, Scope, Snapshots,
+    Strictness, Surface, Tests, TreeTests, Unobserved,
+};
+pub use parse::{Fault, LARGEST, PolicyError, parse};
+pub use pattern::{NamePattern, Pattern, PatternError};
+pub use schema::schema;
+pub use word::{CommandLine, Keep, PropertyId, RepoPath, Role, Span};

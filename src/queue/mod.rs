@@ -3,8 +3,13 @@
 //! [`Queue`] is the whole interface; SQLite keeps it today. Deliberately absent: no transaction is held while a job runs, no
 //! judgement, no call to a forge.
 
+mod backoff;
+mod coalesce;
 mod job;
+mod sqlite;
 mod store;
 
+pub use backoff::{MAX_ATTEMPTS, backoff};
 pub use job::{Evaluation, EvaluationId, EvaluationState, Generation, Job, JobId, Lease, RunnerId};
+pub use sqlite::{OpenError, SqliteOptions, SqliteQueue, StoredDelivery};
 pub use store::{Depth, Fenced, Queue, QueueError, Settled, Superseded};

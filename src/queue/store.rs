@@ -40,8 +40,13 @@ pub trait Queue: Inbox {
     /// Jobs that failed for good, newest first, with the last error.
     async fn dead(&self, most: u32) -> Result<Vec<(Job, String)>, QueueError>;
 
-    /// Puts a dead job back into the queue.
+    /// Puts a dead job back into the queue, with all its tries before it; where a job of its pull request is queued already, that one
+    /// does the work of both. [`QueueError::NotDead`] where there is no such dead job.
     async fn revive(&self, job: JobId, now: Timestamp) -> Result<(), QueueError>;
+
+    /// Forgets deliveries that were received before this moment, and returns how many. Keep at least seven days: until then a
+    /// redelivery is known as one (R8). Jobs and evaluations stay.
+    async fn forget(&self, before: Timestamp) -> Result<u64, QueueError>;
 
     /// Returns when a job may have come, or after `longest`. A hint only: the caller claims again either way.
     async fn wait(&self, longest: Duration);
@@ -120,5 +125,11 @@ pub enum QueueError {
         row: String,
         /// What is wrong with it.
         why: String,
+    },
+    /// There is no dead job of this number: it was revived before, or never failed for good.
+    #[error("job {} is not among the dead ones", job.0)]
+    NotDead {
+        /// Its number.
+        job: JobId,
     },
 }

@@ -1,1 +1,22 @@
-//! Record -> check run, GitLab status and note, text, JSON: `render` is pure, `conclusion` is one exhaustive match, `post` speaks to the forge.
+//! Record -> check run, text, Markdown, JSON: rendering is pure, [`conclusion`] is one exhaustive match, [`post()`] speaks to the forge.
+//!
+//! Deliberately absent: no judgement, no clock, and no text of a pull request that is printed as it came: names go through
+//! [`visible`](crate::score::visible), and in Markdown into code spans. No button yet, since nothing would answer it.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+mod annotate;
+mod budget;
+mod conclusion;
+mod json;
+mod markdown;
+mod post;
+mod render;
+mod text;
+
+pub use annotate::{MOST_ANNOTATIONS, annotations, buttons};
+pub use conclusion::{conclusion, word};
+pub use json::json;
+pub use post::{PostError, Posting, Target, post, read_back};
+pub use render::{MOST_BYTES, RULES_PAGE, fallback, markdown, output, waiting};
+pub use text::{Colour, text};

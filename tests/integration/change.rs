@@ -1,1 +1,7 @@
-//! See the room of this name.
+//! Real git, real repositories in temporary folders, and a real git server on loopback.
+#![expect(clippy::disallowed_methods, reason = "the repositories under test are made with git itself")]
+
+mod compare;
+mod mirror;
+mod read;
+mod repo;

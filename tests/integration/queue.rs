@@ -1,1 +1,0 @@
-//! See the room of this name.
