@@ -20,6 +20,9 @@ use url::Url;
 /// The prefix of every variable that is read.
 pub const ENV_PREFIX: &str = "EVIDENCE_GATE_";
 
+/// The variable that names the configuration file; it is no key of it.
+const CONFIG_FILE: &str = "EVIDENCE_GATE_CONFIG";
+
 /// Variables that hold the receiver's secrets: no other role may see them.
 pub const RECEIVER_SECRETS: &[&str] = &["EVIDENCE_GATE_GITHUB__WEBHOOK_SECRETS"];
 
@@ -99,9 +102,9 @@ impl Default for Work {
         Self {
             runner_id: "worker".to_owned(),
             concurrency: 2,
-            lease: Duration::from_secs(60),
-            deadline: Duration::from_secs(15 * 60),
-            head_agreement: Duration::from_secs(60),
+            lease: Duration::from_mins(1),
+            deadline: Duration::from_mins(15),
+            head_agreement: Duration::from_mins(1),
             poll: Duration::from_secs(1),
             policies: None,
             unconfigured: Unconfigured::Unscored,
@@ -274,7 +277,7 @@ impl Settings {
         }
         let ours = environment
             .iter()
-            .filter(|(name, _)| !is_secret(name))
+            .filter(|(name, _)| !is_secret(name) && name.as_str() != CONFIG_FILE)
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect();
         let variables = config::Environment::with_prefix(ENV_PREFIX.trim_end_matches('_'))
@@ -347,7 +350,7 @@ fn checked_file(path: &Path) -> Result<String, ConfigError> {
             return Err(ConfigError::SecretInFile { path: shown, key: name, hint });
         }
     }
-    if github.is_some_and(|section| section.contains_key("app_id")) || github.is_none() {
+    if github.is_none_or(|section| section.contains_key("app_id")) {
         toml::from_str::<Settings>(&text).map_err(|error| ConfigError::File { path: shown, why: error.to_string() })?;
     }
     Ok(text)

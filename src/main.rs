@@ -1,2 +1,76 @@
-//! The command line.
-fn main() {}
+//! The command line. Every subcommand is one line into the room that does it.
+#![expect(clippy::print_stderr, reason = "the one place that tells a person why a command failed")]
+
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+use evidence_gate::desk::{self, QueueCommand, SchemaCommand, ScoreArgs};
+use evidence_gate::roles::{self, RoleArgs, WorkArgs};
+use evidence_gate::words::Verdict;
+
+/// A pull request may change the product. It may not change the evidence that decides whether the product still works.
+#[derive(Parser)]
+#[command(name = "evidence-gate", version, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Judge a change of a repository on this machine.
+    ///
+    /// Exits with 0 for review, 1 for reject, 2 for unscored, 3 for hold; with 64 and up when the command itself failed.
+    Score(ScoreArgs),
+    /// Print the JSON Schema of a document that this program reads or writes.
+    #[command(subcommand)]
+    Schema(SchemaCommand),
+    /// Start the receiver and the worker as processes of their own, each with its own secrets.
+    Serve(RoleArgs),
+    /// Receive webhooks: verify each and store it. Holds webhook secrets and no key.
+    Receive(RoleArgs),
+    /// Judge what was received and publish the answers. Holds the App's key and opens no port.
+    Work(WorkArgs),
+    /// Show what waits and what failed for good, or try a failed job again.
+    #[command(subcommand)]
+    Queue(QueueCommand),
+}
+
+/// An exit code, and what to tell a person besides.
+type Ended = Result<u8, (String, u8)>;
+
+fn main() -> ExitCode {
+    let code = match Cli::try_parse() {
+        Ok(cli) => run(cli.command).unwrap_or_else(|(text, code)| {
+            eprintln!("evidence-gate: {text}");
+            code
+        }),
+        Err(error) => {
+            let asked = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
+            // Where standard output or error are closed there is nobody to tell.
+            let _told = error.print();
+            if asked { 0 } else { 64 }
+        }
+    };
+    ExitCode::from(code)
+}
+
+fn run(command: Command) -> Ended {
+    match command {
+        Command::Score(args) => desk::score(&args, roles::now).map(Verdict::exit_code).map_err(desk_failed),
+        Command::Schema(command) => desk::schema(command).map(|()| 0).map_err(desk_failed),
+        Command::Queue(command) => desk::queue(&command, roles::now).map(|()| 0).map_err(desk_failed),
+        Command::Serve(args) => roles::run_serve(&args).map(|()| 0).map_err(role_failed),
+        Command::Receive(args) => roles::run_receive(&args).map(|()| 0).map_err(role_failed),
+        Command::Work(args) => roles::run_work(&args).map(|()| 0).map_err(role_failed),
+    }
+}
+
+fn desk_failed(failure: desk::Failure) -> (String, u8) {
+    (failure.to_string(), failure.exit_code())
+}
+
+fn role_failed(error: roles::RoleError) -> (String, u8) {
+    (error.to_string(), error.exit_code())
+}

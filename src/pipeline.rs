@@ -1,1 +1,155 @@
-//! Collects the facts and calls the rooms in order.
+//! Collects the facts and calls the rooms in order, for the worker and for the command line alike.
+//!
+//! Every failure on the way is an error here and `unscored` for whoever reads the answer; none is a verdict of its own.
+
+mod collect;
+mod policy;
+
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use crate::change::{Compared, Git, GitError, Mirror, Remedy, Want};
+use crate::forge::Remote;
+use crate::score::{Judged, Record, RepositoryRow, Run, Subject};
+use crate::words::{BaseSha, ForgeKind, HeadSha, PullNumber, RepoRef};
+
+pub use policy::{OperatorsPolicy, operators_policy};
+
+/// What is to be judged.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Where the change comes from.
+    pub origin: Origin,
+    /// The name of the target branch, or the revision given on the command line.
+    pub base_ref: String,
+    /// Tip of the target branch.
+    pub base: BaseSha,
+    /// Tip of the pull request.
+    pub head: HeadSha,
+    /// The operator's own policy; the one at the base's tip where there is none.
+    pub policy: Option<OperatorsPolicy>,
+    /// The name of this runner.
+    pub runner: String,
+    /// The clock.
+    pub clock: fn() -> Timestamp,
+}
+
+/// Where a change comes from. What it says of the author is the author's word: it selects, and grants nothing.
+#[derive(Clone, Debug)]
+pub enum Origin {
+    /// A pull request on a forge.
+    Pull {
+        /// The repository that it targets.
+        repository: RepoRef,
+        /// Its number.
+        pull: PullNumber,
+        /// Who opened it.
+        author: String,
+        /// The name of its branch.
+        branch: String,
+        /// Names of its labels.
+        labels: Vec<String>,
+    },
+    /// Two commits of a repository on this machine, under the folder's name. Always gated.
+    Local {
+        /// The folder's name.
+        name: String,
+    },
+}
+
+/// Why there is no record.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct PipelineError(#[from] pub GitError);
+
+impl PipelineError {
+    /// Whether another try may work.
+    pub fn is_passing(&self) -> bool {
+        self.0.remedy() == Remedy::Retry
+    }
+}
+
+/// Judges two commits of a repository that is here whole.
+pub fn score(git: &Git, question: &Question) -> Result<Record, PipelineError> {
+    judge(git, question, &mut |_| Ok(()))
+}
+
+/// Fetches exactly the two commits into the repository's mirror below `data_dir`, and judges them there.
+pub fn score_mirrored(data_dir: &Path, remote: &Remote, question: &Question) -> Result<Record, PipelineError> {
+    let Origin::Pull { repository, pull, .. } = &question.origin else {
+        unreachable!("only a pull request has a remote; the command line asks `score`")
+    };
+    let mirror = Mirror::open(data_dir, repository.forge, repository.id)?;
+    let base = Want { sha: question.base.id().clone(), reference: format!("refs/heads/{}", question.base_ref) };
+    let head = Want { sha: question.head.id().clone(), reference: (remote.head_ref)(*pull) };
+    let git = mirror.fetch_change(remote, &base, &head)?;
+    judge(&git, question, &mut |blobs| mirror.ensure_blobs(remote, blobs))
+}
+
+/// The rooms in order: change, policy, classes, evidence, score. `fetch` brings contents that the repository lacks.
+fn judge(git: &Git, question: &Question, fetch: collect::Fetch<'_>) -> Result<Record, PipelineError> {
+    let started = (question.clock)();
+    let rules = policy::rules(git, question, fetch)?;
+    let compared = git.change(question.base.clone(), question.head.clone())?;
+    let collected = collect::collect(git, question, &rules, &compared, fetch)?;
+    let rows = collected.classed();
+    let findings = crate::evidence::judge(&collected.facts(&rules, &rows));
+    let judged = Judged {
+        rows: &rows,
+        digests: collect::digests(&rules),
+        findings,
+        not_observed: crate::evidence::not_observed(&rules.policy),
+        scope: policy::scope(&rules.policy, &question.origin),
+    };
+    let known = matches!(compared, Compared::One(_)).then_some(&collected.change);
+    let subject = Subject {
+        forge: question.origin.forge(),
+        repository: question.origin.repository(),
+        pull: question.origin.pull(),
+        base_ref: question.base_ref.clone(),
+        base: question.base.clone(),
+        head: question.head.clone(),
+        merge_base: known.map(|change| change.merge_base.clone()),
+        merged_tree: known.and_then(|change| change.merged_tree.clone()),
+    };
+    Ok(Record::new(subject, judged, run_row(&question.runner, started, (question.clock)())))
+}
+
+impl Origin {
+    fn forge(&self) -> ForgeKind {
+        match self {
+            Self::Pull { repository, .. } => repository.forge,
+            Self::Local { .. } => ForgeKind::Local,
+        }
+    }
+
+    fn repository(&self) -> RepositoryRow {
+        match self {
+            Self::Pull { repository, .. } => repository_row(repository),
+            Self::Local { name } => RepositoryRow { id: None, name: name.clone() },
+        }
+    }
+
+    fn pull(&self) -> Option<PullNumber> {
+        match self {
+            Self::Pull { pull, .. } => Some(*pull),
+            Self::Local { .. } => None,
+        }
+    }
+}
+
+/// A repository of a forge as the record names it.
+pub fn repository_row(repository: &RepoRef) -> RepositoryRow {
+    RepositoryRow { id: Some(repository.id), name: repository.name.to_string() }
+}
+
+/// The part of a record that may differ between equal runs.
+pub fn run_row(runner: &str, started: Timestamp, finished: Timestamp) -> Run {
+    Run {
+        started: started.to_string(),
+        finished: finished.to_string(),
+        runner: runner.to_owned(),
+        host_version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}

@@ -1,1 +1,14 @@
 //! What a person runs on the command line.
+//!
+//! Deliberately absent: judgement. `score` asks `pipeline.rs`, as the worker does, and prints what `report/` renders.
+
+mod failure;
+mod out;
+mod queue;
+mod schema;
+mod score;
+
+pub use failure::Failure;
+pub use queue::{QueueArgs, QueueCommand, queue};
+pub use schema::{SchemaCommand, schema};
+pub use score::{Format, ScoreArgs, score};

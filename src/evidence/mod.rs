@@ -21,6 +21,7 @@ mod mode_or_type_change;
 mod module_shadowing;
 mod moves;
 mod no_policy;
+mod not_observed;
 mod property_uncovered;
 mod rule;
 mod sandbox_unavailable;
@@ -37,6 +38,8 @@ mod wording;
 pub use facts::{Blobs, ClassedRow, Comparison, Facts, Merge, RulesFrom};
 pub use finding::{Finding, Location};
 pub use links::{paths_to_look_up, symlink_blobs};
+pub use no_policy::NO_POLICY;
+pub use not_observed::not_observed;
 pub use rule::{Oracle, Rule};
 
 pub use crate::change::{Blob, Twin};

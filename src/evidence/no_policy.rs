@@ -6,12 +6,13 @@ use crate::words::Verdict;
 
 pub(super) struct NoPolicy;
 
-pub(super) static NO_POLICY: Rule = Rule {
+/// Neither the repository nor the operator has a policy.
+pub static NO_POLICY: Rule = Rule {
     id: "no-policy",
     verdict: Verdict::Unscored,
     when: "Neither the tip of the base branch nor the operator has a policy for this repository.",
     innocent: "The App was installed before the repository was set up.",
-    next: "A maintainer runs `evidence-gate init` and merges the policy into the base branch.",
+    next: "A maintainer commits a `.evidence-gate.toml` to the base branch; one that comes with the pull request itself is never read.",
 };
 
 pub(super) static POLICY_UNREADABLE: Rule = Rule {

@@ -3,11 +3,14 @@
 //! Deliberately absent: judgement. A role wires rooms together, owns the clock and the signals, and nothing else.
 
 mod clock;
+mod error;
+mod receive;
 mod serve;
 mod signals;
+mod start;
 mod telemetry;
+mod work;
 
 pub use clock::now;
-pub use serve::serve;
-pub use signals::{stop_on_signal, stop_with_parent};
-pub use telemetry::start as start_logging;
+pub use error::RoleError;
+pub use start::{RoleArgs, WorkArgs, run_receive, run_serve, run_work};

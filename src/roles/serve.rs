@@ -20,7 +20,7 @@ use crate::config::{ENV_PREFIX, INHERITED, RECEIVER_SECRETS, WORKER_SECRETS};
 const GRACE: Duration = Duration::from_secs(30);
 
 /// A child that lived this long starts the count of failures anew.
-const STEADY: Duration = Duration::from_secs(60);
+const STEADY: Duration = Duration::from_mins(1);
 
 /// The longest pause before a child is started again.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
@@ -59,7 +59,7 @@ impl Role {
 }
 
 /// Runs both roles until `stop`. Returns when both have ended.
-pub async fn serve(
+pub(super) async fn serve(
     program: PathBuf,
     config: Option<PathBuf>,
     environment: BTreeMap<String, String>,
@@ -133,10 +133,12 @@ fn report_end(role: Role, ended: std::io::Result<ExitStatus>) {
 
 /// Tells the child to stop, and kills it if it has not after [`GRACE`].
 async fn finish(role: Role, mut child: Child) {
-    if let Some(id) = child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed())) {
-        if let Err(source) = rustix::process::kill_process(id, rustix::process::Signal::TERM) {
-            warn!(role = role.subcommand(), "cannot tell {} to stop: {source}", role.subcommand());
-        }
+    let told = child
+        .id()
+        .and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()))
+        .map_or(Ok(()), |id| rustix::process::kill_process(id, rustix::process::Signal::TERM));
+    if let Err(source) = told {
+        warn!(role = role.subcommand(), "cannot tell {} to stop: {source}", role.subcommand());
     }
     if tokio::time::timeout(GRACE, child.wait()).await.is_err() {
         warn!(role = role.subcommand(), "{} did not stop in {} s and is killed", role.subcommand(), GRACE.as_secs());

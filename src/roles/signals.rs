@@ -5,7 +5,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::info;
 
 /// A token that is cancelled by SIGTERM or SIGINT. A second signal ends the process at once, as usual.
-pub fn stop_on_signal() -> std::io::Result<CancellationToken> {
+pub(super) fn stop_on_signal() -> std::io::Result<CancellationToken> {
     let stop = CancellationToken::new();
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
@@ -31,13 +31,13 @@ pub fn stop_on_signal() -> std::io::Result<CancellationToken> {
 
 /// Asks the kernel to stop this process when its parent dies, so that `serve` leaves no orphan behind even when it is killed.
 #[cfg(target_os = "linux")]
-pub fn stop_with_parent() -> std::io::Result<()> {
+pub(super) fn stop_with_parent() -> std::io::Result<()> {
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))?;
     Ok(())
 }
 
 /// Elsewhere the kernel has no such promise, and nothing is done.
 #[cfg(not(target_os = "linux"))]
-pub fn stop_with_parent() -> std::io::Result<()> {
+pub(super) fn stop_with_parent() -> std::io::Result<()> {
     Ok(())
 }

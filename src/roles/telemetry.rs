@@ -5,7 +5,7 @@ use tracing_subscriber::EnvFilter;
 use crate::config::{ConfigError, Log, LogFormat};
 
 /// Starts logging. Called once in a process, before anything else of a role.
-pub fn start(log: &Log) -> Result<(), ConfigError> {
+pub(super) fn start(log: &Log) -> Result<(), ConfigError> {
     let filter = EnvFilter::try_new(&log.filter)
         .map_err(|error| ConfigError::Environment(format!("log.filter {:?}: {error}", log.filter)))?;
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);

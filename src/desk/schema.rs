@@ -1,0 +1,22 @@
+//! `evidence-gate schema`: the published shapes.
+
+use super::{Failure, out};
+
+/// Which schema.
+#[derive(Clone, Copy, Debug, clap::Subcommand)]
+pub enum SchemaCommand {
+    /// The record that `score --format json` prints and the bot keeps.
+    Record,
+    /// The policy file.
+    Policy,
+}
+
+/// Prints it.
+pub fn schema(command: SchemaCommand) -> Result<(), Failure> {
+    let schema = match command {
+        SchemaCommand::Record => crate::score::record_schema(),
+        SchemaCommand::Policy => crate::policy::schema(),
+    };
+    let text = serde_json::to_string_pretty(&schema).expect("a JSON value can always be printed");
+    out::print(&format!("{text}\n"))
+}

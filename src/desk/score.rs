@@ -1,0 +1,111 @@
+//! `evidence-gate score`: the verdict for two commits of a repository on this machine.
+
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use super::{Failure, out};
+use crate::change::{Git, GitError};
+use crate::pipeline::{self, OperatorsPolicy, Origin, Question};
+use crate::report::{self, Colour};
+use crate::score::Record;
+use crate::words::{BaseSha, HeadSha, Verdict};
+
+/// The most columns of text where the terminal does not say.
+const WIDTH: usize = 100;
+
+/// What `score` is asked.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ScoreArgs {
+    /// The repository: a working copy, one of its folders, or a bare repository. Nothing in it is written or checked out.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    pub repo: PathBuf,
+    /// The tip of the branch that the change is meant for.
+    #[arg(long, value_name = "REV")]
+    pub base: String,
+    /// The tip of the change.
+    #[arg(long, value_name = "REV", default_value = "HEAD")]
+    pub head: String,
+    /// A policy of your own; it wins over the one at the base's tip.
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
+    /// What is printed.
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    pub format: Format,
+    /// Write there instead of to standard output.
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// What `score` prints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// For a person.
+    Text,
+    /// The record and nothing else.
+    Json,
+    /// What the check run says.
+    Markdown,
+}
+
+/// Judges, prints, and returns the verdict.
+pub fn score(args: &ScoreArgs, clock: fn() -> Timestamp) -> Result<Verdict, Failure> {
+    let git = Git::open(&args.repo).map_err(Failure::from)?;
+    let question = Question {
+        origin: Origin::Local { name: folder_name(&args.repo) },
+        base_ref: args.base.clone(),
+        base: BaseSha(git.resolve(&args.base)?),
+        head: HeadSha(git.resolve(&args.head)?),
+        policy: args.policy.as_deref().map(read_policy).transpose()?,
+        runner: "local".to_owned(),
+        clock,
+    };
+    let record = pipeline::score(&git, &question).map_err(|error| Failure::from(error.0))?;
+    match &args.output {
+        Some(path) => std::fs::write(path, rendered(&record, args.format, Colour::Never))
+            .map_err(|source| Failure::write(path.display(), source))?,
+        None => print(&record, args.format)?,
+    }
+    Ok(record.verdict)
+}
+
+fn rendered(record: &Record, format: Format, colour: Colour) -> String {
+    match format {
+        Format::Text => report::text(record, colour, WIDTH),
+        Format::Json => report::json(record),
+        Format::Markdown => report::markdown(record, report::RULES_PAGE),
+    }
+}
+
+fn print(record: &Record, format: Format) -> Result<(), Failure> {
+    let stdout = std::io::stdout();
+    let wanted = anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never;
+    let colour = if stdout.is_terminal() && wanted { Colour::Always } else { Colour::Never };
+    out::print(&rendered(record, format, colour))
+}
+
+/// The operator's copy. A policy that cannot be read is a wrong call and no verdict: it is the caller's own file.
+fn read_policy(path: &Path) -> Result<OperatorsPolicy, Failure> {
+    let origin = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|source| Failure::read(&origin, source))?;
+    crate::policy::parse(&text, &origin)
+        .map_err(|error| Failure::BadInput(format!("{:?}", miette::Report::new(error))))?;
+    Ok(OperatorsPolicy { origin, text })
+}
+
+/// The repository's name: the last part of its folder, wherever it was called from.
+fn folder_name(repo: &Path) -> String {
+    let full = repo.canonicalize().unwrap_or_else(|_| repo.to_owned());
+    full.file_name().map_or_else(|| full.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+impl From<GitError> for Failure {
+    fn from(error: GitError) -> Self {
+        let text = error.to_string();
+        match error {
+            GitError::NotARepository { .. } | GitError::UnknownRevision { .. } => Self::Usage(text),
+            _ => Self::Ours(text),
+        }
+    }
+}

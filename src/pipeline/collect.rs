@@ -1,0 +1,117 @@
+//! What the oracles may know, read from git.
+
+use std::collections::BTreeSet;
+
+use super::policy::Rules;
+use super::{PipelineError, Question};
+use crate::change::{BytePath, Change, Compared, Git, GitError, Merged, Mode};
+use crate::classes::Classifier;
+use crate::evidence::{self, Blob, Blobs, ClassedRow, Comparison, Facts, Merge, Twin};
+use crate::score::Digests;
+use crate::words::{MergeBase, ObjectId};
+
+/// Brings the contents of blobs here that the repository lacks; nothing to do where the repository is whole.
+pub(super) type Fetch<'a> = &'a mut dyn FnMut(&BTreeSet<ObjectId>) -> Result<(), GitError>;
+
+/// The largest file that an oracle reads.
+const LARGEST_BLOB: u64 = 8 << 20;
+
+/// Everything that was read, so that [`Facts`] can borrow it.
+pub(super) struct Collected {
+    pub(super) change: Change,
+    comparison: Comparison,
+    merge: Merge,
+    twins: Vec<Twin>,
+    blobs: Blobs,
+    classifier: Classifier,
+}
+
+/// Reads all that the oracles ask for.
+pub(super) fn collect(
+    git: &Git,
+    question: &Question,
+    rules: &Rules,
+    compared: &Compared,
+    fetch: Fetch<'_>,
+) -> Result<Collected, PipelineError> {
+    let (change, comparison) = match compared {
+        Compared::One(change) => (change.clone(), Comparison::One),
+        Compared::NoMergeBase => (nothing(question), Comparison::None),
+        Compared::SeveralMergeBases(bases) => (nothing(question), Comparison::Several(bases.clone())),
+    };
+    let merge = merge_of(git, &change, &comparison)?;
+    let mut blobs = Blobs::default();
+    let wanted: BTreeSet<_> = evidence::symlink_blobs(&change.rows).cloned().collect();
+    read_blobs(git, &wanted, &mut blobs, fetch)?;
+    let twins = git.twins(question.base.id(), &evidence::paths_to_look_up(&change.rows, &blobs))?;
+    Ok(Collected { change, comparison, merge, twins, blobs, classifier: Classifier::new(&rules.policy) })
+}
+
+impl Collected {
+    /// Every row with its class.
+    pub(super) fn classed(&self) -> Vec<ClassedRow<'_>> {
+        self.change.rows.iter().map(|row| ClassedRow { row, class: self.classifier.class_of(row) }).collect()
+    }
+
+    pub(super) fn facts<'a>(&'a self, rules: &'a Rules, rows: &'a [ClassedRow<'a>]) -> Facts<'a> {
+        Facts {
+            policy: &rules.policy,
+            rules_from: &rules.from,
+            classifier: &self.classifier,
+            change: &self.change,
+            comparison: &self.comparison,
+            merge: &self.merge,
+            rows,
+            twins: &self.twins,
+            blobs: &self.blobs,
+        }
+    }
+}
+
+/// sha256 of every input that decided.
+pub(super) fn digests(rules: &Rules) -> Digests {
+    Digests { policy: rules.digest.clone(), ..Digests::default() }
+}
+
+/// A change without a parent has no rows, and its merge base means nothing ([`Facts::comparison`]).
+fn nothing(question: &Question) -> Change {
+    let (base, head) = (question.base.clone(), question.head.clone());
+    Change { merge_base: MergeBase(base.id().clone()), base, head, merged_tree: None, rows: Vec::new() }
+}
+
+fn merge_of(git: &Git, change: &Change, comparison: &Comparison) -> Result<Merge, PipelineError> {
+    if *comparison != Comparison::One || change.merged_tree.is_some() {
+        return Ok(Merge::Clean);
+    }
+    Ok(match git.merged_tree(&change.base, &change.head, &change.merge_base)? {
+        Merged::Tree(_) => Merge::Clean,
+        Merged::Conflict { paths } => Merge::Conflicts(paths),
+    })
+}
+
+fn read_blobs(
+    git: &Git,
+    wanted: &BTreeSet<ObjectId>,
+    blobs: &mut Blobs,
+    fetch: Fetch<'_>,
+) -> Result<(), PipelineError> {
+    fetch(wanted)?;
+    blobs.0.extend(git.blobs(wanted, LARGEST_BLOB)?);
+    Ok(())
+}
+
+/// The file at a path of a commit, up to `limit` bytes.
+pub(super) fn read_file(
+    git: &Git,
+    commit: &ObjectId,
+    path: &BytePath,
+    limit: u64,
+    fetch: Fetch<'_>,
+) -> Result<Option<(Mode, Blob)>, PipelineError> {
+    let Some((mode, id)) = git.file_at(commit, path)? else { return Ok(None) };
+    if matches!(mode, Mode::TREE | Mode::SUBMODULE) {
+        return Ok(Some((mode, Blob::Missing)));
+    }
+    fetch(&BTreeSet::from([id.clone()]))?;
+    Ok(Some((mode, git.blob(&id, limit)?)))
+}

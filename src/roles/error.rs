@@ -1,0 +1,72 @@
+//! Why a role cannot start, or cannot go on.
+
+use std::net::SocketAddr;
+
+use crate::config::ConfigError;
+use crate::delivery::WeakSecret;
+use crate::forge::GitHubSettingsError;
+use crate::queue::{OpenError, QueueError};
+
+/// One sentence that names the thing and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum RoleError {
+    /// The configuration.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A webhook secret that anybody could guess.
+    #[error(transparent)]
+    WeakSecret(#[from] WeakSecret),
+    /// What the forge's client needs.
+    #[error(transparent)]
+    Forge(#[from] GitHubSettingsError),
+    /// The database cannot be opened.
+    #[error("{}", chain(.0))]
+    Open(#[from] OpenError),
+    /// The database failed.
+    #[error("{}", chain(.0))]
+    Queue(#[from] QueueError),
+    /// The address is taken, or not ours.
+    #[error("cannot listen on {listen} (`receive.listen`): {source}")]
+    Bind {
+        /// Which address.
+        listen: SocketAddr,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The data directory cannot be used.
+    #[error("cannot use the data directory (`data_dir`) {path}: {source}")]
+    DataDir {
+        /// Where.
+        path: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Signals, metrics, the runtime.
+    #[error("{0}")]
+    Ours(String),
+}
+
+impl RoleError {
+    /// What the command exits with (DESIGN section 9).
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Config(error) => error.exit_code(),
+            Self::WeakSecret(_) | Self::Forge(_) => 65,
+            Self::Open(_) | Self::Queue(_) => 69,
+            Self::Bind { .. } | Self::DataDir { .. } => 74,
+            Self::Ours(_) => 70,
+        }
+    }
+}
+
+/// An error with all its causes, once.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
