@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::change::{Blob, BytePath, Change, PathChange, Twin};
 use crate::classes::Classifier;
 use crate::policy::{Class, Policy};
+use crate::evidence::Analysis;
 use crate::words::ObjectId;
 
 /// All that an oracle may know. `pipeline.rs` collects it; oracles only read it.
@@ -29,6 +30,8 @@ pub struct Facts<'a> {
     pub twins: &'a [Twin],
     /// Contents of the blobs that oracles asked for.
     pub blobs: &'a Blobs,
+    /// What the contents of the changed files say of tests: [`super::analyse`] of the same rows and blobs.
+    pub analysis: &'a Analysis,
 }
 
 /// A row and what it is.

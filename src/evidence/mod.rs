@@ -5,6 +5,7 @@
 //! oracle knows stands in [`Facts`].
 
 mod added_test;
+mod analysis;
 mod attributes_edited;
 mod bad_path;
 mod build_edited;
@@ -15,6 +16,7 @@ mod facts;
 mod finding;
 mod generated_file;
 pub mod grammar;
+mod hidden_tests;
 mod links;
 pub mod markers;
 mod mode_or_type_change;
@@ -35,6 +37,7 @@ mod unobserved_lines;
 mod unparsed_status;
 mod wording;
 
+pub use analysis::{Analysis, FileTests, FreshMarker, analyse, analysed_blobs, wants};
 pub use facts::{Blobs, ClassedRow, Comparison, Facts, Merge, RulesFrom};
 pub use finding::{Finding, Location};
 pub use links::{paths_to_look_up, symlink_blobs};
@@ -56,6 +59,7 @@ pub static ORACLES: &[&dyn Oracle] = &[
     &test_removed::TestRemoved,
     &test_rewritten::TestRewritten,
     &added_test::AddedTest,
+    &hidden_tests::HiddenTests,
     &test_config_edited::TestConfigEdited,
     &build_edited::BuildEdited,
     &attributes_edited::AttributesEdited,

@@ -6,7 +6,7 @@ use super::policy::Rules;
 use super::{PipelineError, Question};
 use crate::change::{BytePath, Change, Compared, Git, GitError, Merged, Mode};
 use crate::classes::Classifier;
-use crate::evidence::{self, Blob, Blobs, ClassedRow, Comparison, Facts, Merge, Twin};
+use crate::evidence::{self, Analysis, Blob, Blobs, ClassedRow, Comparison, Facts, Merge, Twin};
 use crate::score::Digests;
 use crate::words::{MergeBase, ObjectId};
 
@@ -23,6 +23,7 @@ pub(super) struct Collected {
     merge: Merge,
     twins: Vec<Twin>,
     blobs: Blobs,
+    analysis: Analysis,
     classifier: Classifier,
 }
 
@@ -44,13 +45,19 @@ pub(super) fn collect(
     let wanted: BTreeSet<_> = evidence::symlink_blobs(&change.rows).cloned().collect();
     read_blobs(git, &wanted, &mut blobs, fetch)?;
     let twins = git.twins(question.base.id(), &evidence::paths_to_look_up(&change.rows, &blobs))?;
-    Ok(Collected { change, comparison, merge, twins, blobs, classifier: Classifier::new(&rules.policy) })
+    let classifier = Classifier::new(&rules.policy);
+    let rows = classed(&change, &classifier);
+    let wanted: BTreeSet<_> = evidence::analysed_blobs(&rows).cloned().collect();
+    read_blobs(git, &wanted, &mut blobs, fetch)?;
+    let analysis = evidence::analyse(&rules.policy, &rows, &blobs);
+    drop(rows);
+    Ok(Collected { change, comparison, merge, twins, blobs, analysis, classifier })
 }
 
 impl Collected {
     /// Every row with its class.
     pub(super) fn classed(&self) -> Vec<ClassedRow<'_>> {
-        self.change.rows.iter().map(|row| ClassedRow { row, class: self.classifier.class_of(row) }).collect()
+        classed(&self.change, &self.classifier)
     }
 
     pub(super) fn facts<'a>(&'a self, rules: &'a Rules, rows: &'a [ClassedRow<'a>]) -> Facts<'a> {
@@ -64,8 +71,13 @@ impl Collected {
             rows,
             twins: &self.twins,
             blobs: &self.blobs,
+            analysis: &self.analysis,
         }
     }
+}
+
+fn classed<'a>(change: &'a Change, classifier: &Classifier) -> Vec<ClassedRow<'a>> {
+    change.rows.iter().map(|row| ClassedRow { row, class: classifier.class_of(row) }).collect()
 }
 
 /// sha256 of every input that decided.

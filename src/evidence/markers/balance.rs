@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::marker::{Condition, Marker, MarkerKind};
+use crate::evidence::tests::Inventory;
 
 /// What the merge base has, over all files of the change.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +17,21 @@ pub struct Known {
 }
 
 impl Known {
+    /// Adds what one file of the merge base has.
+    pub fn learn(&mut self, file: &str, inventory: &Inventory<'_>) {
+        for test in inventory.tests() {
+            self.tests.insert((file.to_owned(), test.path.clone()));
+            self.bodies.insert(test.body_tokens().to_vec());
+        }
+        for example in &inventory.examples {
+            self.tests.insert((file.to_owned(), example.name.clone()));
+            let ran = !example.code.lines().next().is_some_and(|head| head.contains("ignore") || head.contains("no_run"));
+            if ran {
+                self.examples.insert(example.code.lines().skip(1).collect::<Vec<_>>().join("\n").into_bytes());
+            }
+        }
+    }
+
     fn has(&self, file: &str, path: &str) -> bool {
         self.tests.contains(&(file.to_owned(), path.to_owned())) || {
             let leaf = path.rsplit("::").next().unwrap_or(path);

@@ -15,7 +15,7 @@ pub struct Scanned {
 }
 
 /// Lists the markers of one side of a file.
-pub fn scan(inventory: &Inventory<'_>, path: &str, role: Role, extra: &[String]) -> Scanned {
+pub fn scan(inventory: &Inventory<'_>, path: &str, role: Role, extra: &[(String, MarkerKind)]) -> Scanned {
     let syntax = inventory.syntax;
     let mut walk = Walk { inventory, path, role, markers: Vec::new(), imports: imports_of(syntax) };
     let visit = lang::visitor(syntax.language());
@@ -45,7 +45,7 @@ pub fn scan(inventory: &Inventory<'_>, path: &str, role: Role, extra: &[String])
 
 impl Scanned {
     /// Lists the markers of a side that no grammar could read.
-    pub fn of_text(bytes: &[u8], path: &str, why: &dyn std::fmt::Display, extra: &[String]) -> Self {
+    pub fn of_text(bytes: &[u8], path: &str, why: &dyn std::fmt::Display, extra: &[(String, MarkerKind)]) -> Self {
         let markers = text::scan(&String::from_utf8_lossy(bytes), path, extra);
         Self { markers, as_text: Some(format!("read as text: {why}")) }
     }

@@ -4,6 +4,9 @@
 use super::marker::{Condition, Marker, MarkerKind};
 use crate::evidence::grammar::Syntax;
 
+/// A team's own spelling and what it does.
+pub(super) type Own = (String, MarkerKind);
+
 /// A spelling in files of some endings.
 struct Pattern {
     endings: &'static [&'static str],
@@ -73,7 +76,7 @@ fn comment_signs(ending: &str) -> &'static [&'static str] {
 }
 
 /// Lists the markers of a text, one a line at most.
-pub(super) fn scan(text: &str, path: &str, extra: &[String]) -> Vec<Marker> {
+pub(super) fn scan(text: &str, path: &str, extra: &[Own]) -> Vec<Marker> {
     let ending = path.rsplit_once('.').map_or("", |(_, e)| e);
     let patterns: Vec<&Pattern> = PATTERNS.iter().filter(|p| p.endings.contains(&ending)).collect();
     let signs = comment_signs(ending);
@@ -100,27 +103,27 @@ pub(super) fn scan(text: &str, path: &str, extra: &[String]) -> Vec<Marker> {
 }
 
 /// A team's own spellings in a file that parses: they count where they do not stand in a comment or a string.
-pub(super) fn extra(syntax: &Syntax<'_>, extra: &[String]) -> Vec<Marker> {
-    if extra.is_empty() || !extra.iter().any(|e| syntax.source().contains(e.as_str())) {
+pub(super) fn extra(syntax: &Syntax<'_>, extra: &[Own]) -> Vec<Marker> {
+    if extra.is_empty() || !extra.iter().any(|(e, _)| syntax.source().contains(e.as_str())) {
         return Vec::new();
     }
     let covered: Vec<(usize, usize)> =
         syntax.all().filter(|n| n.is_comment() || n.kind().contains("string")).map(|n| (n.start(), n.end())).collect();
     let mut markers = Vec::new();
-    for needle in extra.iter().filter(|e| !e.is_empty()) {
+    for (needle, kind) in extra.iter().filter(|(e, _)| !e.is_empty()) {
         for (at, _) in syntax.source().match_indices(needle.as_str()) {
             if !covered.iter().any(|(start, end)| (*start..*end).contains(&at)) {
-                markers.push(Marker::new(MarkerKind::Skip, needle.clone(), syntax.line_of(at)));
+                markers.push(Marker::new(*kind, needle.clone(), syntax.line_of(at)));
             }
         }
     }
     markers
 }
 
-fn own(line: &str, number: u32, extra: &[String], scope: &str) -> Vec<Marker> {
-    let hits = extra.iter().filter(|e| !e.is_empty() && line.contains(e.as_str()));
-    let marker = |needle: &String| {
-        let mut marker = Marker::new(MarkerKind::Skip, needle.clone(), number);
+fn own(line: &str, number: u32, extra: &[Own], scope: &str) -> Vec<Marker> {
+    let hits = extra.iter().filter(|(e, _)| !e.is_empty() && line.contains(e.as_str()));
+    let marker = |(needle, kind): &Own| {
+        let mut marker = Marker::new(*kind, needle.clone(), number);
         scope.clone_into(&mut marker.scope);
         marker
     };

@@ -136,7 +136,9 @@ fn reunite(missing: Vec<Single<'_>>, fresh: Vec<Single<'_>>, pairs: &[Pair<'_>],
     let mut free: Vec<Option<Single<'_>>> = fresh.into_iter().map(Some).collect();
     let mut lost: Vec<Single<'_>> = Vec::new();
     for old in missing {
-        let same = |new: &Single<'_>| new.item.body_tokens() == old.item.body_tokens();
+        let same = |new: &Single<'_>| {
+            new.item.body_tokens() == old.item.body_tokens() && still_found(pairs[old.file].path, pairs[new.file].path)
+        };
         let found = free
             .iter()
             .position(|new| new.as_ref().is_some_and(|new| same(new) && new.item.name == old.item.name))
@@ -156,6 +158,9 @@ fn reunite(missing: Vec<Single<'_>>, fresh: Vec<Single<'_>>, pairs: &[Pair<'_>],
     let few = lost.len() <= MAX_ALIKE && free.iter().flatten().count() <= MAX_ALIKE;
     for old in lost {
         let likeness = |new: &Single<'_>| {
+            if !still_found(pairs[old.file].path, pairs[new.file].path) {
+                return 0;
+            }
             let bonus = if new.item.name == old.item.name { 30 } else { 0 };
             alike(old.item.body_tokens(), new.item.body_tokens()) + bonus
         };
@@ -180,6 +185,14 @@ fn reunite(missing: Vec<Single<'_>>, fresh: Vec<Single<'_>>, pairs: &[Pair<'_>],
     for new in free.into_iter().flatten() {
         judgements[new.file].added.push(note(format!("test `{}`", new.item.path), new.item));
     }
+}
+
+/// Whether a runner that found tests in one file finds them in another: same ending, and a name that still says test if it did.
+fn still_found(from: &str, to: &str) -> bool {
+    let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    let says = |path: &str| name(path).contains("test") || name(path).contains("spec");
+    let ending = |path: &str| name(path).rsplit_once('.').map(|(_, e)| e.to_owned());
+    from == to || (ending(from) == ending(to) && (!says(from) || says(to)))
 }
 
 /// How much two bodies share, in percent of both.
