@@ -146,18 +146,13 @@ pub fn analyse(policy: &Policy, rows: &[ClassedRow<'_>], blobs: &Blobs) -> Analy
             [old, new].map(|side| side.as_ref().and_then(Outcome::syntax).map(|syntax| Inventory::of(syntax, &file.path, scope(file))))
         })
         .collect();
-    Analysis {
-        files: compared(&files, &inventories),
-        markers: fresh_markers(policy, &files, &parsed, &inventories),
-        unread: files
-            .iter()
-            .flat_map(|file| [file.old, file.new].map(|side| (file, side)))
-            .filter_map(|(file, side)| match side {
-                Content::Unread(why) => Some((file.row.row.path().clone(), why.to_owned())),
-                Content::Absent | Content::Bytes(_) => None,
-            })
-            .collect(),
+    let (markers, mut unread) = fresh_markers(policy, &files, &parsed, &inventories);
+    for (file, side) in files.iter().flat_map(|file| [(file, file.old), (file, file.new)]) {
+        if let Content::Unread(why) = side {
+            unread.push((file.row.row.path().clone(), why.to_owned()));
+        }
     }
+    Analysis { files: compared(&files, &inventories), markers, unread }
 }
 
 /// Words without which no product file holds a test or a marker.
@@ -226,12 +221,19 @@ fn side<'t>(content: Content<'_>, inventory: Option<&'t Inventory<'t>>) -> Side<
     }
 }
 
-fn fresh_markers(policy: &Policy, files: &[File<'_>], parsed: &[Parsed<'_>], inventories: &[Both<'_>]) -> Vec<FreshMarker> {
+/// What could not be read, and why.
+type Unread = Vec<(BytePath, String)>;
+
+fn fresh_markers(policy: &Policy, files: &[File<'_>], parsed: &[Parsed<'_>], inventories: &[Both<'_>]) -> (Vec<FreshMarker>, Unread) {
+    let mut unread = Unread::new();
     let mut known = Known::default();
     let mut base: Vec<(String, Vec<Marker>)> = Vec::new();
     let mut head: Vec<(String, Vec<Marker>)> = Vec::new();
     let mut notes: BTreeMap<String, String> = BTreeMap::new();
     for ((file, (old_outcome, new_outcome)), [old, new]) in files.iter().zip(parsed).zip(inventories) {
+        if file.old.bytes().is_some() {
+            known.files.insert(file.path.clone());
+        }
         if let Some(old) = old {
             known.learn(&file.path, old);
         }
@@ -244,7 +246,7 @@ fn fresh_markers(policy: &Policy, files: &[File<'_>], parsed: &[Parsed<'_>], inv
         head.push((file.path.clone(), after.markers));
         if let Some(configured) = markers::config::configured(&file.path, file.old.bytes(), file.new.bytes()) {
             if let Some(why) = configured.unreadable {
-                notes.insert(file.path.clone(), why);
+                unread.push((file.row.row.path().clone(), why));
             }
             base.push((file.path.clone(), configured.old));
             head.push((file.path.clone(), configured.new));
@@ -259,7 +261,7 @@ fn fresh_markers(policy: &Policy, files: &[File<'_>], parsed: &[Parsed<'_>], inv
             as_text: notes.get(path).cloned(),
         })
     });
-    fresh.collect()
+    (fresh.collect(), unread)
 }
 
 fn scanned(policy: &Policy, file: &File<'_>, content: Content<'_>, outcome: Option<&Outcome<'_>>, inventory: Option<&Inventory<'_>>) -> Scanned {

@@ -17,6 +17,7 @@ mod event;
 mod evidence;
 mod fake_forge;
 mod forge;
+mod markers;
 mod pipeline;
 mod policy;
 mod queue;

@@ -12,6 +12,8 @@ pub struct Known {
     pub tests: BTreeSet<(String, String)>,
     /// Bodies of documentation examples, without layout.
     pub examples: BTreeSet<Vec<u8>>,
+    /// Files that exist.
+    pub files: BTreeSet<String>,
     /// Bodies of tests, so that a renamed test is known.
     pub bodies: BTreeSet<Vec<u8>>,
 }
@@ -102,12 +104,24 @@ fn already_hidden(marker: &Marker, base: &[(String, Vec<Marker>)]) -> bool {
     marker.kind == MarkerKind::Skip && !marker.tests.is_empty() && marker.tests.iter().all(|t| hidden.contains(leaf(t)))
 }
 
+/// A time limit is part of a new test; a retry never is.
+fn is_time_limit(marker: &Marker) -> bool {
+    let spelling = marker.spelling.to_ascii_lowercase();
+    ["timeout", "time limit", "maxtime"].iter().any(|word| spelling.contains(word))
+}
+
 /// Whether a new marker is a matter at all: some hide nothing on a test that the base does not have.
 fn is_judged(file: &str, marker: &Marker, known: &Known) -> bool {
-    let conditional = marker.kind == MarkerKind::Skip && matches!(marker.condition, Condition::When(_));
+    if marker.kind == MarkerKind::Inverted {
+        // With another body it is another test, and rewritten.
+        return marker.body.as_ref().is_some_and(|body| known.bodies.contains(body));
+    }
+    let of_a_test = marker.body.is_some() || !marker.tests.is_empty();
+    let conditional = marker.kind == MarkerKind::Skip && matches!(marker.condition, Condition::When(_))
+        || (marker.kind == MarkerKind::Retry && of_a_test && is_time_limit(marker));
     if !marker.only_existing && !conditional {
         return true;
     }
-    let file_known = known.tests.iter().any(|(f, _)| f == file);
+    let file_known = known.files.contains(file);
     known.hides_known(file, marker) || (conditional && !marker.only_existing && marker.tests.is_empty() && file_known)
 }

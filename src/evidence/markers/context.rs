@@ -106,7 +106,17 @@ impl<'t> Walk<'_, 't> {
         marker.condition = condition;
         if let Some((at, item)) = self.inventory.around(node) {
             marker.scope.clone_from(&item.path);
-            marker.tests = self.inventory.tests_of(at).map(|t| t.path.clone()).collect();
+            // A hook, a value or a statement of a suite reaches every test of it; a helper's reach is not known.
+            let reach = match item.kind {
+                Kind::Test | Kind::Suite | Kind::Helper => Some(at),
+                _ => item.parent,
+            };
+            let tests: Vec<String> = match reach {
+                Some(at) => self.inventory.tests_of(at).map(|t| t.path.clone()).collect(),
+                None if self.role == Role::Test => self.inventory.tests().map(|t| t.path.clone()).collect(),
+                None => Vec::new(),
+            };
+            marker.tests = tests;
             if item.kind == Kind::Test {
                 marker.body = Some(item.body_tokens().to_vec());
             }

@@ -1,6 +1,8 @@
 //! The fallback: markers by text patterns, for files that no grammar reads. Comments and strings cannot be told from code here for
 //! certain, so a finding from here says that it comes from text.
 
+use aho_corasick::AhoCorasick;
+
 use super::marker::{Condition, Marker, MarkerKind};
 use crate::evidence::grammar::Syntax;
 
@@ -75,29 +77,43 @@ fn comment_signs(ending: &str) -> &'static [&'static str] {
     }
 }
 
-/// Lists the markers of a text, one a line at most.
+/// How many lines before a marker are searched for the test that holds it.
+const LOOK_BACK: usize = 200;
+
+/// Lists the markers of a text, one a line at most. Only lines that hold a spelling are looked at, so that the cost follows them.
 pub(super) fn scan(text: &str, path: &str, extra: &[Own]) -> Vec<Marker> {
     let ending = path.rsplit_once('.').map_or("", |(_, e)| e);
     let patterns: Vec<&Pattern> = PATTERNS.iter().filter(|p| p.endings.contains(&ending)).collect();
+    let own_needles = extra.iter().map(|(needle, _)| needle.as_str()).filter(|needle| !needle.is_empty());
+    let needles: Vec<&str> = patterns.iter().map(|p| p.needle).chain(own_needles).collect();
+    let Ok(hints) = AhoCorasick::new(&needles) else { return Vec::new() };
     let signs = comment_signs(ending);
     let mut markers = Vec::new();
-    let mut scope = String::new();
-    for (number, line) in (1_u32..).zip(text.lines()) {
+    let (mut number, mut counted, mut done) = (1_u32, 0_usize, 0_usize);
+    for found in hints.find_iter(text) {
+        if found.start() < done {
+            continue;
+        }
+        let begin = text[..found.start()].rfind('\n').map_or(0, |at| at + 1);
+        let end = text[found.start()..].find('\n').map_or(text.len(), |at| found.start() + at);
+        let breaks = text.as_bytes()[counted..begin].iter().filter(|b| **b == b'\n').count();
+        number = number.saturating_add(u32::try_from(breaks).unwrap_or(u32::MAX));
+        (counted, done) = (begin, end);
+        let line = &text[begin..end];
         let focus = ending == "bats" && line.contains("bats:focus");
         let code = if focus { line } else { without_comment(line, signs) };
-        if let Some(name) = test_name(code) {
-            scope = name;
-        }
-        let hit = patterns.iter().find(|p| holds_word(code, p.needle));
-        if let Some(pattern) = hit {
+        let scope = || text[..end].rsplit('\n').take(LOOK_BACK).find_map(|line| test_name(without_comment(line, signs))).unwrap_or_default();
+        if let Some(pattern) = patterns.iter().find(|p| holds_word(code, p.needle)) {
             let mut marker = Marker::new(pattern.kind, pattern.needle.trim_end_matches('('), number);
-            marker.scope.clone_from(&scope);
+            marker.scope = scope();
             if pattern.when {
                 marker.condition = Condition::When(code.trim().chars().take(160).collect());
             }
             markers.push(marker);
         }
-        markers.extend(own(line, number, extra, &scope));
+        if extra.iter().any(|(needle, _)| line.contains(needle.as_str())) {
+            markers.extend(own(line, number, extra, &scope()));
+        }
     }
     markers
 }
@@ -137,7 +153,7 @@ fn without_comment<'l>(line: &'l str, signs: &[&str]) -> &'l str {
     }
     let mut end = line.len();
     for sign in signs.iter().filter(|s| **s != "*") {
-        for (at, _) in line.match_indices(sign) {
+        for (at, _) in line.match_indices(sign).take(MATCHES) {
             let before = &line[..at];
             let open = before.matches('"').count() % 2 == 1 || before.matches('\'').count() % 2 == 1;
             if !open && before.ends_with([' ', '\t', ';', '}', ')']) {
@@ -148,9 +164,12 @@ fn without_comment<'l>(line: &'l str, signs: &[&str]) -> &'l str {
     &line[..end]
 }
 
+/// How often a spelling is looked at on one line.
+const MATCHES: usize = 16;
+
 fn holds_word(line: &str, needle: &str) -> bool {
     let letter = |c: char| c.is_alphanumeric() || c == '_';
-    line.match_indices(needle).any(|(at, _)| {
+    line.match_indices(needle).take(MATCHES).any(|(at, _)| {
         let before = line[..at].chars().next_back();
         let after = line[at + needle.len()..].chars().next();
         let in_string = line[..at].matches('"').count() % 2 == 1 && !needle.starts_with('[');

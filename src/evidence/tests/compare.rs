@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::inventory::{Inventory, Item, Kind};
+use super::inventory::{Inventory, Item, Kind, Scope};
 use super::{lang, weaken};
 
 /// More missing or new tests than this are matched by equal bodies only, not by likeness.
@@ -275,7 +275,12 @@ impl<'t> Matching<'_, 't> {
             let text = "the file does not parse here, so it counts as rewritten".to_owned();
             self.judgement.rewritten.push(Note { text, lines: Some((first, last)), gone: false });
         }
+        let before = (self.missing.len(), self.fresh.len());
         self.container(None, None);
+        let told = !self.judgement.is_unchanged() || before != (self.missing.len(), self.fresh.len());
+        if !told && self.new.scope == Scope::Whole {
+            self.judgement.rewritten.push(whole_file("the file changed outside its tests", false));
+        }
     }
 
     fn examples(&mut self) {
@@ -414,7 +419,8 @@ impl<'t> Matching<'_, 't> {
             if old_brings.contains_key(&(local.clone(), means.clone())) || local.is_empty() {
                 continue;
             }
-            if used.contains(local.as_str()) && !old_locals.contains(local.as_str()) {
+            let other_part = means.starts_with(':') && old_brings.keys().any(|(l, m)| l == local && m.starts_with(':'));
+            if (used.contains(local.as_str()) || old_locals.contains(local.as_str())) && !other_part {
                 self.judgement.rewritten.push(note(format!("a new import shadows the name `{local}`, which old code uses"), item));
             }
         }

@@ -120,6 +120,8 @@ pub struct Inventory<'t> {
     pub syntax: &'t Syntax<'t>,
     /// What its names mean.
     pub aliases: Aliases,
+    /// How much of the file is test.
+    pub scope: Scope,
     /// The pieces.
     pub items: Vec<Item<'t>>,
     /// Examples in documentation: name, line, and lines of code without layout.
@@ -145,7 +147,7 @@ impl<'t> Inventory<'t> {
         let inside = Inside { path, scope, suite: None, depth: 0 };
         read(syntax.root(), &inside, &aliases, None, "", &mut items);
         let examples = super::lang::examples(syntax);
-        Self { syntax, aliases, items, examples }
+        Self { syntax, aliases, scope, items, examples }
     }
 
     /// The test or suite that holds a node most closely, with its place in the list.

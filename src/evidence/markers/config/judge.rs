@@ -593,7 +593,7 @@ fn narrowed(flavour: Flavour, old: &[Entry], new: &[Entry]) -> Vec<Marker> {
         }
         seen.push(key.clone());
         let (before, after) = (members(old, &key), members(new, &key));
-        let lost: Vec<&String> = before.iter().filter(|v| !after.contains(v) && !v.starts_with('!')).collect();
+        let lost: Vec<&String> = before.iter().filter(|v| !after.contains(v) && !v.starts_with('!') && !after.iter().any(|a| is_below(v, a))).collect();
         let usual = |v: &String| ["test", "spec", "src", "Test", "__tests__"].iter().any(|w| v.contains(w)) || v == "." || v.contains("<rootDir>\"");
         if !lost.is_empty() && !after.iter().all(|v| v == "." || v == "**/*") {
             let lost = lost.iter().map(|s| s.as_str()).collect::<Vec<_>>().join(", ");
@@ -622,6 +622,11 @@ fn narrowed(flavour: Flavour, old: &[Entry], new: &[Entry]) -> Vec<Marker> {
         }
     }
     markers
+}
+
+/// Whether a path lies below another: `tests/unit` below `tests`.
+fn is_below(path: &str, folder: &str) -> bool {
+    path.strip_prefix(folder.trim_end_matches('/')).is_some_and(|rest| rest.starts_with('/'))
 }
 
 /// A script named `test` that ran tests and does not any more.
