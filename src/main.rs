@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
-use evidence_gate::desk::{self, QueueCommand, SchemaCommand, ScoreArgs};
+use evidence_gate::desk::{self, PolicyCommand, QueueCommand, SchemaCommand, ScoreArgs};
 use evidence_gate::roles::{self, RoleArgs, WorkArgs};
 use evidence_gate::words::Verdict;
 
@@ -23,6 +23,9 @@ enum Command {
     ///
     /// Exits with 0 for review, 1 for reject, 2 for unscored, 3 for hold; with 64 and up when the command itself failed.
     Score(ScoreArgs),
+    /// Check and explain a policy.
+    #[command(subcommand)]
+    Policy(PolicyCommand),
     /// Print the JSON Schema of a document that this program reads or writes.
     #[command(subcommand)]
     Schema(SchemaCommand),
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Ended {
     match command {
         Command::Score(args) => desk::score(&args, roles::now).map(Verdict::exit_code).map_err(desk_failed),
+        Command::Policy(command) => desk::policy(&command).map(|()| 0).map_err(desk_failed),
         Command::Schema(command) => desk::schema(command).map(|()| 0).map_err(desk_failed),
         Command::Queue(command) => desk::queue(&command, roles::now).map(|()| 0).map_err(desk_failed),
         Command::Serve(args) => roles::run_serve(&args).map(|()| 0).map_err(role_failed),
@@ -67,10 +71,12 @@ fn run(command: Command) -> Ended {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err takes")]
 fn desk_failed(failure: desk::Failure) -> (String, u8) {
     (failure.to_string(), failure.exit_code())
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err takes")]
 fn role_failed(error: roles::RoleError) -> (String, u8) {
     (error.to_string(), error.exit_code())
 }

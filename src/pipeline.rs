@@ -100,7 +100,7 @@ fn judge(git: &Git, question: &Question, fetch: collect::Fetch<'_>) -> Result<Re
         digests: collect::digests(&rules),
         findings,
         not_observed: crate::evidence::not_observed(&rules.policy),
-        scope: policy::scope(&rules.policy, &question.origin),
+        scope: policy::scope(git, &rules.policy, question, &compared)?,
     };
     let known = matches!(compared, Compared::One(_)).then_some(&collected.change);
     let subject = Subject {

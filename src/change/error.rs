@@ -181,7 +181,9 @@ impl GitError {
                 Remedy::Retry
             }
             Self::Disk { source, .. } if source.kind() != std::io::ErrorKind::PermissionDenied => Remedy::Retry,
-            Self::Failed { .. } | Self::NotInstalled(_) => Remedy::Retry,
+            // A permission that is missing shows when the token is minted. Git is refused with a token that is too fresh or was
+            // taken back, or for too many requests; the next try asks the API first, which replaces a void token.
+            Self::Refused { .. } | Self::Failed { .. } | Self::NotInstalled(_) => Remedy::Retry,
             Self::TooOld { .. }
             | Self::NotARepository { .. }
             | Self::UnknownRevision { .. }
@@ -193,7 +195,6 @@ impl GitError {
             | Self::Disk { .. }
             | Self::Address { .. }
             | Self::Authorization
-            | Self::Refused { .. }
             | Self::NoSuchRemote { .. }
             | Self::NotGivenOut { .. }
             | Self::NotAPath { .. } => Remedy::GiveUp,

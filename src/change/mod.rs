@@ -9,6 +9,7 @@
 mod error;
 mod fold;
 mod git;
+mod messages;
 mod mirror;
 mod objects;
 mod path;

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use globset::{Candidate, GlobSet, GlobSetBuilder};
-
+use super::matcher::Matcher;
 use crate::change::{BytePath, PathChange, fold};
 use crate::policy::{ALWAYS, Class, Pattern, Policy, built_in};
 
@@ -15,15 +14,8 @@ use crate::policy::{ALWAYS, Class, Pattern, Policy, built_in};
 pub struct Classifier {
     /// In the order of matching: the least index that matches decides.
     patterns: Vec<(Class, PatternRef)>,
-    exact: Globs,
-    folded: Globs,
-}
-
-/// A compiled set, and which pattern each of its globs belongs to. Indices never fall, so that the first match is the least.
-#[derive(Debug)]
-struct Globs {
-    set: GlobSet,
-    pattern_of: Vec<usize>,
+    exact: Matcher,
+    folded: Matcher,
 }
 
 /// What a path is, and why.
@@ -68,7 +60,7 @@ impl fmt::Display for Origin {
 }
 
 impl Classifier {
-    /// Compiles the patterns of a policy. Takes some milliseconds: once per evaluation, not once per path.
+    /// Prepares the patterns of a policy: once per evaluation, not once per path.
     pub fn new(policy: &Policy) -> Self {
         let built_in: Vec<_> = built_in(&policy.classes.extends).collect();
         let mut patterns = Vec::new();
@@ -97,7 +89,7 @@ impl Classifier {
                 push(reference, pattern.globs(), pattern.folded_globs());
             }
         }
-        Self { patterns, exact: Globs::new(exact), folded: Globs::new(folded) }
+        Self { patterns, exact: Matcher::new(exact), folded: Matcher::new(folded) }
     }
 
     /// What a path is. Total: every path gets one class, and the same path always the same.
@@ -137,23 +129,5 @@ impl Classifier {
     /// The class of a row: of all names that it touches, the first in the order of matching.
     pub fn class_of(&self, row: &PathChange) -> Class {
         row.paths().map(|path| self.class(path)).min().unwrap_or(Class::Other)
-    }
-}
-
-impl Globs {
-    fn new(globs: Vec<(globset::Glob, usize)>) -> Self {
-        let mut builder = GlobSetBuilder::new();
-        let mut pattern_of = Vec::with_capacity(globs.len());
-        for (glob, pattern) in globs {
-            builder.add(glob);
-            pattern_of.push(pattern);
-        }
-        let set = builder.build().expect("every glob compiled by itself when its pattern was read");
-        Self { set, pattern_of }
-    }
-
-    fn first(&self, path: &BytePath) -> Option<usize> {
-        let candidate = Candidate::from_bytes(path.as_bytes());
-        self.set.matches_candidate(&candidate).into_iter().min().map(|glob| self.pattern_of[glob])
     }
 }

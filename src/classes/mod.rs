@@ -4,6 +4,9 @@
 
 mod bad_path;
 mod classifier;
+mod matcher;
+mod paths;
 
 pub use bad_path::{BadPath, bad_path};
 pub use classifier::{Classified, Classifier, Origin, PatternRef};
+pub use paths::PathSet;

@@ -4,11 +4,13 @@
 
 mod failure;
 mod out;
+mod policy;
 mod queue;
 mod schema;
 mod score;
 
 pub use failure::Failure;
+pub use policy::{PolicyCommand, checked, explained, policy};
 pub use queue::{QueueArgs, QueueCommand, queue};
 pub use schema::{SchemaCommand, schema};
 pub use score::{Format, ScoreArgs, score};

@@ -89,8 +89,7 @@ fn print(record: &Record, format: Format) -> Result<(), Failure> {
 fn read_policy(path: &Path) -> Result<OperatorsPolicy, Failure> {
     let origin = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|source| Failure::read(&origin, source))?;
-    crate::policy::parse(&text, &origin)
-        .map_err(|error| Failure::BadInput(format!("{:?}", miette::Report::new(error))))?;
+    super::policy::parsed(&text, &origin, super::policy::colour_of_errors())?;
     Ok(OperatorsPolicy { origin, text })
 }
 

@@ -59,7 +59,13 @@ fn role(row: &ClassedRow<'_>) -> Option<Role> {
             (readable && (row.class != Class::Allowed || is_prose(&path))).then_some(Role::Product)
         }
         // Evidence is not to change at all, and what agents may write freely is never counted.
-        Class::Policy | Class::FreezeLedger | Class::Oracle | Class::Snapshot | Class::Fixture | Class::Generated | Class::Intent => None,
+        Class::Policy
+        | Class::FreezeLedger
+        | Class::Oracle
+        | Class::Snapshot
+        | Class::Fixture
+        | Class::Generated
+        | Class::Intent => None,
     }
 }
 
@@ -143,7 +149,9 @@ pub fn analyse(policy: &Policy, rows: &[ClassedRow<'_>], blobs: &Blobs) -> Analy
         .iter()
         .zip(&parsed)
         .map(|(file, (old, new))| {
-            [old, new].map(|side| side.as_ref().and_then(Outcome::syntax).map(|syntax| Inventory::of(syntax, &file.path, scope(file))))
+            [old, new].map(|side| {
+                side.as_ref().and_then(Outcome::syntax).map(|syntax| Inventory::of(syntax, &file.path, scope(file)))
+            })
         })
         .collect();
     let (markers, mut unread) = fresh_markers(policy, &files, &parsed, &inventories);
@@ -157,15 +165,72 @@ pub fn analyse(policy: &Policy, rows: &[ClassedRow<'_>], blobs: &Blobs) -> Analy
 
 /// Words without which no product file holds a test or a marker.
 const HINTS: &[&str] = &[
-    "test", "Test", "skip", "Skip", "SKIP", "spec", "__eq__", "equal", "Equal", "eql?", "exit", "Exit", "halt", "PartialEq", "coverage", "Coverage", "pragma", "istanbul", "c8 ignore",
-    "v8 ignore", "LCOV", "GCOV", "nocov", ">>>", "```", "jest", "mocha", "assume", "operator", "env", "ENV", "fixtures", "__snapshots__", "ledger", "fixtures.lock", "unit", "rspec", "Mockery", "Pest",
-    "_exit", "nose", "hypothesis", "ORACLE_ROOT", "TRIAL_LOG", "PROPERTY_", "VITEST", "def ==", "GTEST", "catch2", "ava", "sinon", "chai", "kotest", "mockk", "collect_ignore", "tarpaulin", "NOSONAR", "expect", "Ignore",
+    "test",
+    "Test",
+    "skip",
+    "Skip",
+    "SKIP",
+    "spec",
+    "__eq__",
+    "equal",
+    "Equal",
+    "eql?",
+    "exit",
+    "Exit",
+    "halt",
+    "PartialEq",
+    "coverage",
+    "Coverage",
+    "pragma",
+    "istanbul",
+    "c8 ignore",
+    "v8 ignore",
+    "LCOV",
+    "GCOV",
+    "nocov",
+    ">>>",
+    "```",
+    "jest",
+    "mocha",
+    "assume",
+    "operator",
+    "env",
+    "ENV",
+    "fixtures",
+    "__snapshots__",
+    "ledger",
+    "fixtures.lock",
+    "unit",
+    "rspec",
+    "Mockery",
+    "Pest",
+    "_exit",
+    "nose",
+    "hypothesis",
+    "ORACLE_ROOT",
+    "TRIAL_LOG",
+    "PROPERTY_",
+    "VITEST",
+    "def ==",
+    "GTEST",
+    "catch2",
+    "ava",
+    "sinon",
+    "chai",
+    "kotest",
+    "mockk",
+    "collect_ignore",
+    "tarpaulin",
+    "NOSONAR",
+    "expect",
+    "Ignore",
 ];
 
 /// Parses what may matter, on as many threads as pay off.
 fn parse_all<'a>(files: &[File<'a>], hints: &AhoCorasick) -> Vec<Parsed<'a>> {
     let one = |file: &File<'a>| {
-        let matters = file.role == Role::Test || [file.old, file.new].iter().filter_map(|c| c.bytes()).any(|bytes| hints.is_match(bytes));
+        let matters = file.role == Role::Test
+            || [file.old, file.new].iter().filter_map(|c| c.bytes()).any(|bytes| hints.is_match(bytes));
         let side = |content: Content<'a>| content.bytes().filter(|_| matters).map(|bytes| parse(&file.path, bytes));
         (side(file.old), side(file.new))
     };
@@ -190,10 +255,15 @@ type Parsed<'a> = (Option<Outcome<'a>>, Option<Outcome<'a>>);
 type Both<'a> = [Option<Inventory<'a>>; 2];
 
 fn compared(files: &[File<'_>], inventories: &[Both<'_>]) -> Vec<FileTests> {
-    let judged: Vec<(&File<'_>, &Both<'_>)> = files.iter().zip(inventories).filter(|(file, both)| holds_tests(file, both)).collect();
+    let judged: Vec<(&File<'_>, &Both<'_>)> =
+        files.iter().zip(inventories).filter(|(file, both)| holds_tests(file, both)).collect();
     let pairs: Vec<Pair<'_>> = judged
         .iter()
-        .map(|(file, [old, new])| Pair { path: &file.path, old: side(file.old, old.as_ref()), new: side(file.new, new.as_ref()) })
+        .map(|(file, [old, new])| Pair {
+            path: &file.path,
+            old: side(file.old, old.as_ref()),
+            new: side(file.new, new.as_ref()),
+        })
         .collect();
     let files = judged.iter().zip(compare(&pairs)).map(|((file, _), judgement)| FileTests {
         path: file.row.row.path().clone(),
@@ -224,7 +294,12 @@ fn side<'t>(content: Content<'_>, inventory: Option<&'t Inventory<'t>>) -> Side<
 /// What could not be read, and why.
 type Unread = Vec<(BytePath, String)>;
 
-fn fresh_markers(policy: &Policy, files: &[File<'_>], parsed: &[Parsed<'_>], inventories: &[Both<'_>]) -> (Vec<FreshMarker>, Unread) {
+fn fresh_markers(
+    policy: &Policy,
+    files: &[File<'_>],
+    parsed: &[Parsed<'_>],
+    inventories: &[Both<'_>],
+) -> (Vec<FreshMarker>, Unread) {
     let mut unread = Unread::new();
     let mut known = Known::default();
     let mut base: Vec<(String, Vec<Marker>)> = Vec::new();
@@ -264,13 +339,26 @@ fn fresh_markers(policy: &Policy, files: &[File<'_>], parsed: &[Parsed<'_>], inv
     (fresh.collect(), unread)
 }
 
-fn scanned(policy: &Policy, file: &File<'_>, content: Content<'_>, outcome: Option<&Outcome<'_>>, inventory: Option<&Inventory<'_>>) -> Scanned {
+fn scanned(
+    policy: &Policy,
+    file: &File<'_>,
+    content: Content<'_>,
+    outcome: Option<&Outcome<'_>>,
+    inventory: Option<&Inventory<'_>>,
+) -> Scanned {
     let Some(bytes) = content.bytes() else { return Scanned::default() };
-    let extra: Vec<&ExtraMarker> = policy.markers.extra.iter().filter(|m| m.paths.is_empty() || m.paths.iter().any(|p| matches_path(p, &file.path))).collect();
+    let extra: Vec<&ExtraMarker> = policy
+        .markers
+        .extra
+        .iter()
+        .filter(|m| m.paths.is_empty() || m.paths.iter().any(|p| matches_path(p, &file.path)))
+        .collect();
     let own: Vec<(String, markers::MarkerKind)> = extra.iter().map(|m| (m.text.clone(), kind_of(m.kind))).collect();
     match (outcome, inventory) {
         (_, Some(inventory)) => markers::scan(inventory, &file.path, file.role, &own),
-        (Some(Outcome::Unparsable(why)), None) if file.role == Role::Test || is_prose(&file.path) || *why != Unparsable::NoGrammar => {
+        (Some(Outcome::Unparsable(why)), None)
+            if file.role == Role::Test || is_prose(&file.path) || *why != Unparsable::NoGrammar =>
+        {
             Scanned::of_text(bytes, &file.path, why, &own)
         }
         _ => Scanned::default(),
@@ -287,5 +375,9 @@ fn kind_of(kind: ExtraKind) -> markers::MarkerKind {
 }
 
 fn matches_path(pattern: &Pattern, path: &str) -> bool {
-    pattern.plain_globs().iter().any(|glob| glob.compile_matcher().is_match(path))
+    pattern
+        .plain_globs()
+        .iter()
+        .filter_map(|glob| globset::Glob::new(glob).ok())
+        .any(|glob| glob.compile_matcher().is_match(path))
 }

@@ -11,7 +11,7 @@ pub(super) static ATTRIBUTES_EDITED: Rule = Rule {
     verdict: Verdict::Hold,
     when: "A `.gitattributes` or `.gitmodules` file changes.",
     innocent: "Line endings, LFS patterns or a submodule that the project really uses.",
-    next: "A person checks which files show no diff, change their bytes on checkout or come from elsewhere now, and approves this head.",
+    next: "A person checks which files show no diff, change their bytes on checkout or come from elsewhere now, and decides whether it may be merged.",
 };
 
 impl Oracle for AttributesEdited {
@@ -24,7 +24,9 @@ impl Oracle for AttributesEdited {
             &ATTRIBUTES_EDITED,
             facts.rows,
             |row| row.row.paths().any(is_attributes),
-            |number, names| format!("{} of git itself changed: {names}", wording::count(number, "file", "files")),
+            |number, names| {
+                format!("{} git changed: {names}", wording::count(number, "file that steers", "files that steer"))
+            },
         )
         .into_iter()
         .collect()

@@ -11,8 +11,8 @@ pub(super) static EVIDENCE_EDITED: Rule = Rule {
     id: "evidence-edited",
     verdict: Verdict::Reject,
     when: "A path of a row, old or new, is a policy, a freeze ledger, an oracle, a snapshot or a fixture.",
-    innocent: "The evidence really has to change: then it changes alone, through the evidence lane, before or after the product.",
-    next: "Take these files out of this pull request; evidence changes in a pull request of its own, through the evidence lane.",
+    innocent: "The evidence really has to change: then a maintainer changes it alone, before or after the product, past this check.",
+    next: "Take these files out of this pull request; a maintainer changes evidence in a change of its own, past this check.",
 };
 
 impl Oracle for EvidenceEdited {
@@ -23,18 +23,12 @@ impl Oracle for EvidenceEdited {
     fn judge(&self, facts: &Facts<'_>) -> Vec<Finding> {
         let evidence: Vec<&ClassedRow<'_>> = facts.rows.iter().filter(|row| row.class.is_evidence()).collect();
         let (soft, hard): (Vec<_>, Vec<_>) = evidence.into_iter().partition(|row| softened(facts, row));
-        let hard = (!hard.is_empty()).then(|| {
-            let mut finding = Finding::new(&EVIDENCE_EDITED, message(&hard)).at(wording::places(&hard));
-            finding.next = format!(
-                "Take these files out of this pull request; evidence changes in a pull request of its own that carries the label `{}`.",
-                facts.policy.lane.label
-            );
-            finding
-        });
+        let hard =
+            (!hard.is_empty()).then(|| Finding::new(&EVIDENCE_EDITED, message(&hard)).at(wording::places(&hard)));
         let soft = (!soft.is_empty()).then(|| {
             let mut finding =
                 Finding::new(&EVIDENCE_EDITED, message(&soft)).with_verdict(Verdict::Hold).at(wording::places(&soft));
-            "The policy lets a person decide about these files: look at each before you approve."
+            "The policy lets a person decide about these files: look at each before you merge."
                 .clone_into(&mut finding.next);
             finding
         });

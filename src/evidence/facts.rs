@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::change::{Blob, BytePath, Change, PathChange, Twin};
 use crate::classes::Classifier;
-use crate::policy::{Class, Policy};
 use crate::evidence::Analysis;
+use crate::policy::{Class, Policy};
 use crate::words::ObjectId;
 
 /// All that an oracle may know. `pipeline.rs` collects it; oracles only read it.

@@ -11,7 +11,7 @@ pub(super) static MODE_OR_TYPE_CHANGE: Rule = Rule {
     verdict: Verdict::Hold,
     when: "Outside evidence a mode or type changes, or a symbolic link or submodule is added, edited or removed.",
     innocent: "A script becomes executable, or a link that the project keeps.",
-    next: "A person looks at what these entries are now, and approves this head.",
+    next: "A person looks at what these entries are now, and decides whether it may be merged.",
 };
 
 impl Oracle for ModeOrTypeChange {
@@ -33,8 +33,8 @@ impl Oracle for ModeOrTypeChange {
         }
         let named = odd.iter().map(|(path, what)| format!("{} ({what})", wording::name(path))).collect();
         let message = format!(
-            "{} in mode or kind: {}",
-            wording::count(odd.len(), "entry is unusual or changed", "entries are unusual or changed"),
+            "{} a link or submodule, or changed mode: {}",
+            wording::count(odd.len(), "entry is", "entries are"),
             wording::list(named)
         );
         vec![Finding::new(&MODE_OR_TYPE_CHANGE, message).at(odd.iter().map(|(path, _)| Location::file(path)))]

@@ -1,8 +1,7 @@
 //! Product paths that no property observes.
 
-use globset::{Candidate, GlobSetBuilder};
-
 use super::{Facts, Finding, Oracle, Rule, wording};
+use crate::classes::PathSet;
 use crate::policy::{Class, RequireProperties};
 use crate::words::Verdict;
 
@@ -25,19 +24,11 @@ impl Oracle for PropertyUncovered {
         if facts.policy.require.properties != RequireProperties::Touched {
             return Vec::new();
         }
-        let mut named = GlobSetBuilder::new();
-        for pattern in facts.policy.property.iter().flat_map(|property| &property.paths) {
-            for glob in pattern.plain_globs() {
-                named.add(glob);
-            }
-        }
-        let named = named.build().expect("every pattern compiled by itself when the policy was read");
-        let is_named =
-            |path: &crate::change::BytePath| named.is_match_candidate(&Candidate::from_bytes(path.as_bytes()));
+        let named = PathSet::new(facts.policy.property.iter().flat_map(|property| &property.paths));
         wording::over(
             &PROPERTY_UNCOVERED,
             facts.rows,
-            |row| row.class == Class::Product && !row.row.paths().all(is_named),
+            |row| row.class == Class::Product && !row.row.paths().all(|path| named.holds(path)),
             |number, names| {
                 format!(
                     "{} named by no property: {names}",

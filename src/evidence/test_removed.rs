@@ -25,24 +25,38 @@ impl Oracle for TestRemoved {
     }
 
     fn judge(&self, facts: &Facts<'_>) -> Vec<Finding> {
-        let moved: BTreeSet<&BytePath> = test_moves(facts).into_iter().filter(stays_a_test).map(|moved| moved.from).collect();
-        let tests = facts.analysis.files.iter().flat_map(|file| file.judgement.removed.iter().map(move |note| (file, note)));
+        let moved: BTreeSet<&BytePath> =
+            test_moves(facts).into_iter().filter(stays_a_test).map(|moved| moved.from).collect();
+        let tests =
+            facts.analysis.files.iter().flat_map(|file| file.judgement.removed.iter().map(move |note| (file, note)));
         let tests: Vec<(&FileTests, &Note)> = tests.filter(|(file, _)| !moved.contains(&file.path)).collect();
         let named: BTreeSet<&BytePath> = tests.iter().map(|(file, _)| &file.path).collect();
         // A file of which the grammar knows no test still was one by its name.
         let files: Vec<&ClassedRow<'_>> = facts
             .rows
             .iter()
-            .filter(|row| disappears(row) && !moved.contains(row.row.path()) && !named.contains(row.row.path()) && !moved_inside(facts, row))
+            .filter(|row| {
+                disappears(row)
+                    && !moved.contains(row.row.path())
+                    && !named.contains(row.row.path())
+                    && !moved_inside(facts, row)
+            })
             .collect();
-        let mut names: Vec<String> = tests.iter().map(|(file, note)| format!("{} of {}", note.text, wording::name(&file.path))).collect();
+        let mut names: Vec<String> =
+            tests.iter().map(|(file, note)| format!("{} of {}", note.text, wording::name(&file.path))).collect();
         names.extend(files.iter().map(|row| wording::name(row.row.path())));
         if names.is_empty() {
             return Vec::new();
         }
-        let number = wording::count(names.len(), "test is", "tests are");
-        let places = tests.iter().map(|(file, note)| place(file, note)).chain(files.iter().map(|row| Location::file(row.row.path())));
-        let finding = Finding::new(&TEST_REMOVED, format!("{number} no more: {}", wording::list(names))).at(places);
+        let number = match tests.len() {
+            0 => wording::count(names.len(), "test file is", "test files are"),
+            _ => wording::count(names.len(), "test is", "tests are"),
+        };
+        let places = tests
+            .iter()
+            .map(|(file, note)| place(file, note))
+            .chain(files.iter().map(|row| Location::file(row.row.path())));
+        let finding = Finding::new(&TEST_REMOVED, format!("{number} gone: {}", wording::list(names))).at(places);
         vec![finding.with_verdict(facts.policy.tests.removed.verdict())]
     }
 }
@@ -62,7 +76,9 @@ pub(super) fn test_moves<'a>(facts: &Facts<'a>) -> Vec<Move<'a>> {
 
 /// Whether the tests of a file that is gone were found again in other files.
 fn moved_inside(facts: &Facts<'_>, row: &ClassedRow<'_>) -> bool {
-    facts.analysis.files.iter().any(|file| &file.path == row.row.path() && !file.judgement.rewritten.is_empty() && file.judgement.removed.is_empty())
+    facts.analysis.files.iter().any(|file| {
+        &file.path == row.row.path() && !file.judgement.rewritten.is_empty() && file.judgement.removed.is_empty()
+    })
 }
 
 /// Whether a test file is deleted, or turned into something that holds no tests.

@@ -6,14 +6,11 @@ use sha2::{Digest as _, Sha256};
 
 use super::collect::{Fetch, read_file};
 use super::{Origin, PipelineError, Question};
-use crate::change::{BytePath, Git};
+use crate::change::{BytePath, Compared, Git};
 use crate::evidence::{Blob, RulesFrom};
-use crate::policy::{Gate, LARGEST, Policy};
+use crate::policy::{Gate, LARGEST, NamePattern, Policy, Scope as Select};
 use crate::score::Scope;
 use crate::words::RepoRef;
-
-/// The policy's name in a repository.
-const POLICY_FILE: &str = ".evidence-gate.toml";
 
 /// A policy that the operator keeps on the scoring host; it wins over the repository's.
 #[derive(Clone, Debug)]
@@ -59,8 +56,8 @@ pub(super) fn rules(git: &Git, question: &Question, fetch: Fetch<'_>) -> Result<
     if let Some(OperatorsPolicy { origin, text }) = &question.policy {
         return Ok(parsed(text.as_bytes(), origin.clone()));
     }
-    let origin = format!("{POLICY_FILE} at {} ({})", question.base_ref, question.base.id().short());
-    let path = BytePath::new(POLICY_FILE);
+    let origin = format!("{} at {} ({})", Policy::FILE, question.base_ref, question.base.id().short());
+    let path = BytePath::new(Policy::FILE);
     let limit = u64::try_from(LARGEST).unwrap_or(u64::MAX);
     let unreadable = |why: String| Rules {
         policy: Policy::default(),
@@ -90,16 +87,28 @@ fn parsed(bytes: &[u8], origin: String) -> Rules {
     }
 }
 
-/// Whether the policy gates this change at all. A local change always is.
-pub(super) fn scope(policy: &Policy, origin: &Origin) -> Scope {
-    let Origin::Pull { author, branch, labels, .. } = origin else { return Scope::Gated };
-    let scope = &policy.scope;
-    let named = scope.authors.iter().any(|pattern| pattern.matches(author))
-        || scope.branches.iter().any(|pattern| pattern.matches(branch))
-        || labels.iter().any(|label| scope.labels.iter().any(|pattern| pattern.matches(label)));
-    match scope.gate {
-        Gate::All => Scope::Gated,
-        Gate::Agents if named => Scope::Gated,
-        Gate::Agents => Scope::NotGated("its author, branch and labels match nothing of [scope]".to_owned()),
-    }
+/// Whether the policy gates this change at all. A local change always is, and so is one whose history cannot be told.
+pub(super) fn scope(
+    git: &Git,
+    policy: &Policy,
+    question: &Question,
+    compared: &Compared,
+) -> Result<Scope, PipelineError> {
+    let (Gate::Agents, Origin::Pull { author, branch, labels, .. }, Compared::One(change)) =
+        (policy.scope.gate, &question.origin, compared)
+    else {
+        return Ok(Scope::Gated);
+    };
+    let lines = git.message_lines(&change.merge_base, &change.head)?;
+    let Select { authors, branches, trailers, labels: marks, .. } = &policy.scope;
+    let named = any(authors, [author]) || any(branches, [branch]) || any(marks, labels) || any(trailers, &lines);
+    Ok(if named {
+        Scope::Gated
+    } else {
+        Scope::NotGated("its author, branch, labels and commit trailers match nothing of [scope]".to_owned())
+    })
+}
+
+fn any<'a>(patterns: &[NamePattern], names: impl IntoIterator<Item = &'a String>) -> bool {
+    names.into_iter().any(|name| patterns.iter().any(|pattern| pattern.matches(name)))
 }

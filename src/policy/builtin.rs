@@ -3,7 +3,6 @@
 //! Gathered from the conventions of the test runners' own documentation and of well-known repositories. A new pattern belongs to
 //! the narrowest set in which it is true, and into the first class of the order that it fits: evidence before everything else.
 
-use globset::Glob;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -92,13 +91,13 @@ pub struct BuiltIn {
 }
 
 impl BuiltIn {
-    /// The compiled globs, as [`super::Pattern::globs`].
-    pub fn globs(&self) -> Vec<Glob> {
+    /// As [`super::Pattern::globs`].
+    pub fn globs(&self) -> Vec<String> {
         pattern::built_in_globs(self.text)
     }
 
     /// As [`super::Pattern::folded_globs`].
-    pub fn folded_globs(&self) -> Vec<Glob> {
+    pub fn folded_globs(&self) -> Vec<String> {
         pattern::built_in_folded_globs(self.text)
     }
 }

@@ -1,6 +1,7 @@
 //! Text -> [`Policy`], or every fault that the text has, each with its place.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use miette::{Diagnostic, NamedSource, SourceSpan};
 use serde::Deserialize;
@@ -15,6 +16,8 @@ pub const LARGEST: usize = 1024 * 1024;
 
 /// The most faults that are worth listing at once.
 const MOST_FAULTS: usize = 20;
+
+static SCHEMA: LazyLock<Json> = LazyLock::new(super::schema);
 
 /// Reads a policy. `origin` names for people where the text came from, such as `.evidence-gate.toml at 1a2b3c4d5e of main`.
 ///
@@ -35,8 +38,7 @@ pub fn parse(text: &str, origin: &str) -> Result<Policy, PolicyError> {
             faults: vec![Fault { message, help: None, at: (0..0).into(), line: 1, column: 1 }],
         });
     }
-    let schema = super::schema();
-    let mut reader = Reader { text, whole: &schema, faults: Vec::new() };
+    let mut reader = Reader { text, whole: &SCHEMA, faults: Vec::new() };
     let (document, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
         for error in errors {
@@ -48,7 +50,7 @@ pub fn parse(text: &str, origin: &str) -> Result<Policy, PolicyError> {
     if !table.keys().any(|key| key.get_ref() == "schema") {
         reader.fault(0..0, "`schema = 1` is missing", Some("write `schema = 1` as the first line".to_owned()));
     }
-    let clean = reader.table(&schema, table, "");
+    let clean = reader.table(&SCHEMA, table, "");
     reader.values(&clean);
     reader.places(table);
     if !reader.faults.is_empty() {
@@ -157,7 +159,14 @@ impl Reader<'_> {
             match value.get_ref() {
                 DeValue::Table(inner) => {
                     let section = if section.is_empty() { format!("[{name}]") } else { format!("`{name}`") };
-                    clean.extend(self.table(schema, inner, &section).into_iter().map(|leaf| leaf.below(name)));
+                    let before = self.faults.len();
+                    let keys = self.table(schema, inner, &section);
+                    if schema.get("required").is_none() {
+                        clean.extend(keys.into_iter().map(|leaf| leaf.below(name)));
+                    } else if self.faults.len() == before {
+                        // Its keys cannot be read one without the other.
+                        clean.push(Leaf { keys: vec![name.to_owned()], value });
+                    }
                 }
                 DeValue::Array(items) if items.iter().any(|item| item.get_ref().is_table()) => {
                     let schema = resolve(self.whole, schema.get("items").unwrap_or(&Json::Null));
@@ -219,8 +228,11 @@ impl Reader<'_> {
                 if number.is_ok_and(|number| (least..=most).contains(&number)) {
                     return true;
                 }
-                let wanted =
-                    if least == most { format!("{least}") } else { format!("a whole number from {least} to {most}") };
+                let wanted = match (least, most) {
+                    (least, most) if least == most => least.to_string(),
+                    (least, most) if most >= i128::from(u32::MAX) => format!("a whole number, at least {least}"),
+                    (least, most) => format!("a whole number from {least} to {most}"),
+                };
                 self.fault(value.span(), format!("`{name}` must be {wanted}"), None);
                 false
             }

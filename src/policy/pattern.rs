@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use globset::{Glob, GlobBuilder};
+use globset::GlobBuilder;
 use serde::{Deserialize, Serialize};
 
+use crate::change::fold_text;
 use crate::policy::Class;
 
 /// A pattern for paths, in the manner of `.gitignore`:
@@ -72,7 +73,7 @@ impl Pattern {
             return Err(PatternError::NeverMatches(text));
         }
         for glob in spellings(&text, true) {
-            compile(&glob).map_err(|why| PatternError::Unreadable { text: text.clone(), why })?;
+            check(&glob).map_err(|why| PatternError::Unreadable { text: text.clone(), why })?;
         }
         Ok(Self { text, line: None })
     }
@@ -96,61 +97,45 @@ impl Pattern {
         self.line = Some(line);
     }
 
-    /// The compiled globs, one or two, for use in `class`. A path belongs to the pattern when any of them matches its bytes.
-    pub fn globs(&self, class: Class) -> Vec<Glob> {
-        globs(&self.text, class)
+    /// What the pattern means in `class`, spelled out in one or two globs that are counted from the root: `**` is any number of parts,
+    /// and `*` and `?` stay inside one.
+    pub fn globs(&self, class: Class) -> Vec<String> {
+        spellings(&self.text, class.is_evidence())
     }
 
-    /// The compiled globs for a list of paths that is no class, such as a property's.
-    pub fn plain_globs(&self) -> Vec<Glob> {
-        globs(&self.text, Class::Product)
+    /// The same for a list of paths that is no class, such as a property's.
+    pub fn plain_globs(&self) -> Vec<String> {
+        spellings(&self.text, false)
     }
 
-    /// The globs of evidence, with the pattern's letters folded in case; to be matched against folded paths.
-    pub fn folded_globs(&self) -> Vec<Glob> {
-        folded(&spellings(&self.text, true))
+    /// The globs of evidence with their letters folded in case, to be matched against folded paths.
+    pub fn folded_globs(&self) -> Vec<String> {
+        folded(spellings(&self.text, true))
     }
-}
-
-/// [`built_in_globs`] for folded paths.
-pub(super) fn built_in_folded_globs(text: &str) -> Vec<Glob> {
-    folded(&spellings(text, false))
-}
-
-fn globs(text: &str, class: Class) -> Vec<Glob> {
-    written(&spellings(text, class.is_evidence()))
 }
 
 /// The globs of a built-in pattern. These say themselves where they mean folders, so that a pattern for files stays one.
-pub(super) fn built_in_globs(text: &str) -> Vec<Glob> {
-    written(&spellings(text, false))
+pub(super) fn built_in_globs(text: &str) -> Vec<String> {
+    spellings(text, false)
 }
 
-fn written(spellings: &[String]) -> Vec<Glob> {
-    spellings.iter().map(|glob| compiled(glob)).collect()
+/// [`built_in_globs`] for folded paths.
+pub(super) fn built_in_folded_globs(text: &str) -> Vec<String> {
+    folded(spellings(text, false))
 }
 
-fn folded(spellings: &[String]) -> Vec<Glob> {
-    spellings
-        .iter()
-        .map(|glob| {
-            let folded = crate::change::fold_text(glob);
-            // Folding can widen a range so that it no longer compiles; the text as it is matches less, and still matches.
-            compile(&folded).unwrap_or_else(|_| compiled(glob))
-        })
-        .collect()
+fn folded(spellings: Vec<String>) -> Vec<String> {
+    let fold = |glob: String| {
+        let folded = fold_text(&glob);
+        // Folding can turn a range around so that it no longer compiles; the text as it is matches less, and still matches.
+        if !folded.contains('[') || check(&folded).is_ok() { folded } else { glob }
+    };
+    spellings.into_iter().map(fold).collect()
 }
 
-fn compiled(glob: &str) -> Glob {
-    compile(glob).expect("patterns are compiled once before they are taken")
-}
-
-fn compile(glob: &str) -> Result<Glob, String> {
-    GlobBuilder::new(glob)
-        .literal_separator(true)
-        .backslash_escape(true)
-        .build()
-        .map_err(|error| error.kind().to_string())
+fn check(glob: &str) -> Result<(), String> {
+    let glob = GlobBuilder::new(glob).literal_separator(true).backslash_escape(true).build();
+    glob.map(drop).map_err(|error| error.kind().to_string())
 }
 
 /// What a pattern means, in globs that are all counted from the root.
@@ -228,16 +213,13 @@ impl<'de> Deserialize<'de> for NamePattern {
 
 #[cfg(test)]
 mod tests {
-    use globset::GlobSetBuilder;
-
     use super::*;
 
     fn matches(pattern: &str, class: Class, path: &str) -> bool {
-        let mut set = GlobSetBuilder::new();
-        for glob in Pattern::new(pattern).expect("a pattern").globs(class) {
-            set.add(glob);
-        }
-        set.build().expect("a set").is_match(path)
+        Pattern::new(pattern).expect("a pattern").globs(class).iter().any(|glob| {
+            let glob = GlobBuilder::new(glob).literal_separator(true).build().expect("a glob");
+            glob.compile_matcher().is_match(path)
+        })
     }
 
     #[test]

@@ -125,7 +125,7 @@ impl CommandLine {
             let value = word.split_once('=').map_or(word.as_str(), |(_, value)| value);
             if value.split(['/', '\\']).any(|part| part == "..") || (at > 0 && value.starts_with('/')) {
                 return Err(format!(
-                    "`{word}` leads out of the oracle root; a property and all that it reads live below `oracles.root`"
+                    "`{word}` leads out of the folder in which the command runs; for a property that is `oracles.root`"
                 ));
             }
         }

@@ -10,6 +10,7 @@
 mod change;
 mod classes;
 mod cli;
+mod counterparts;
 mod delivery;
 mod docs;
 mod dsl;

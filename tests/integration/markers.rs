@@ -12,7 +12,9 @@ use std::sync::{Arc, LazyLock};
 
 use evidence_gate::change::{BytePath, Change, Mode, PathChange, Side, Status};
 use evidence_gate::classes::Classifier;
-use evidence_gate::evidence::{Analysis, Blob, Blobs, ClassedRow, Comparison, Facts, Finding, Merge, RulesFrom, analyse, judge};
+use evidence_gate::evidence::{
+    Analysis, Blob, Blobs, ClassedRow, Comparison, Facts, Finding, Merge, RulesFrom, analyse, judge,
+};
 use evidence_gate::policy::Policy;
 use evidence_gate::words::{BaseSha, HeadSha, MergeBase, ObjectId};
 use sha2::Digest;
@@ -82,7 +84,8 @@ fn judged(policy: &Policy, classifier: &Classifier, base: &Tree, head: &Tree) ->
         merged_tree: None,
         rows,
     };
-    let classed: Vec<ClassedRow<'_>> = change.rows.iter().map(|row| ClassedRow { row, class: classifier.class_of(row) }).collect();
+    let classed: Vec<ClassedRow<'_>> =
+        change.rows.iter().map(|row| ClassedRow { row, class: classifier.class_of(row) }).collect();
     let analysis = analyse(policy, &classed, &blobs);
     judge(&Facts {
         policy,
@@ -107,7 +110,8 @@ pub(crate) fn findings(base: &Tree, head: &Tree) -> Vec<Finding> {
 pub(crate) fn analysis(base: &Tree, head: &Tree) -> Analysis {
     let (policy, classifier) = &*PLAIN;
     let (rows, blobs) = rows(base, head);
-    let classed: Vec<ClassedRow<'_>> = rows.iter().map(|row| ClassedRow { row, class: classifier.class_of(row) }).collect();
+    let classed: Vec<ClassedRow<'_>> =
+        rows.iter().map(|row| ClassedRow { row, class: classifier.class_of(row) }).collect();
     analyse(policy, &classed, &blobs)
 }
 
@@ -117,4 +121,12 @@ pub(crate) fn rule_ids(findings: &[Finding]) -> BTreeSet<&'static str> {
 }
 
 /// Rules that say nothing about how a test was hidden: they speak for the path alone.
-pub(crate) const BY_PATH: &[&str] = &["test-config-edited", "build-edited", "added-test", "test-extended", "unclassified-path", "added-test-acts", "test-rewritten"];
+pub(crate) const BY_PATH: &[&str] = &[
+    "test-config-edited",
+    "build-edited",
+    "added-test",
+    "test-extended",
+    "unclassified-path",
+    "added-test-acts",
+    "test-rewritten",
+];

@@ -15,10 +15,38 @@ pub struct Canon {
 
 /// Words that make a comment a directive: it changes what a test runner, a compiler or a coverage tool does.
 const DIRECTIVES: &[&str] = &[
-    "pragma:", "go:build", "+build", "go:embed", "Output:", "Unordered output:", "output:", "unordered output:", "istanbul ignore",
-    "c8 ignore", "v8 ignore", "@jest-environment", "@vitest-environment", "@requires", "@group", "@dataProvider", "@depends",
-    "@test", "@covers", "@runInSeparateProcess", "@ts-nocheck", "LCOV_EXCL", "GCOV_EXCL", ":nocov:", "doctest:",
-    "@codeCoverageIgnore", "NOSONAR", "coverage:ignore", "@expectedException", "@before", "@after", "frozen_string_literal",
+    "pragma:",
+    "go:build",
+    "+build",
+    "go:embed",
+    "Output:",
+    "Unordered output:",
+    "output:",
+    "unordered output:",
+    "istanbul ignore",
+    "c8 ignore",
+    "v8 ignore",
+    "@jest-environment",
+    "@vitest-environment",
+    "@requires",
+    "@group",
+    "@dataProvider",
+    "@depends",
+    "@test",
+    "@covers",
+    "@runInSeparateProcess",
+    "@ts-nocheck",
+    "LCOV_EXCL",
+    "GCOV_EXCL",
+    ":nocov:",
+    "doctest:",
+    "@codeCoverageIgnore",
+    "NOSONAR",
+    "coverage:ignore",
+    "@expectedException",
+    "@before",
+    "@after",
+    "frozen_string_literal",
 ];
 
 impl Canon {
@@ -106,7 +134,11 @@ impl Canon {
 /// Text that must stay as it is written: white space inside it means something.
 fn is_atom(node: Node<'_>) -> bool {
     let kind = node.kind();
-    (kind.contains("string") || kind.contains("char_literal") || kind.contains("heredoc") || kind == "regex" || kind == "jsx_text")
+    (kind.contains("string")
+        || kind.contains("char_literal")
+        || kind.contains("heredoc")
+        || kind == "regex"
+        || kind == "jsx_text")
         && node.is_named()
         && !kind.ends_with("type")
         && kind != "string_array"

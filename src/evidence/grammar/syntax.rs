@@ -41,8 +41,7 @@ impl<'s> Syntax<'s> {
             .chain(breaks.map(|(at, _)| u32::try_from(at + 1).expect("a parsed file is smaller than 4 GiB")))
             .collect();
         let mut syntax = Self { language, source, nodes, names, lines, broken: Vec::new(), canon: Canon::default() };
-        syntax.broken =
-            syntax.all().filter(|n| n.is_broken()).map(|n| (n.line(), n.end_line())).collect::<Vec<_>>();
+        syntax.broken = syntax.all().filter(|n| n.is_broken()).map(|n| (n.line(), n.end_line())).collect::<Vec<_>>();
         syntax
     }
 

@@ -27,7 +27,8 @@ impl Known {
         }
         for example in &inventory.examples {
             self.tests.insert((file.to_owned(), example.name.clone()));
-            let ran = !example.code.lines().next().is_some_and(|head| head.contains("ignore") || head.contains("no_run"));
+            let ran =
+                !example.code.lines().next().is_some_and(|head| head.contains("ignore") || head.contains("no_run"));
             if ran {
                 self.examples.insert(example.code.lines().skip(1).collect::<Vec<_>>().join("\n").into_bytes());
             }
@@ -48,16 +49,22 @@ impl Known {
         {
             return true;
         }
-        marker.tests.iter().any(|test| self.has(file, test)) || (marker.tests.is_empty() && self.has(file, &marker.scope))
+        marker.tests.iter().any(|test| self.has(file, test))
+            || (marker.tests.is_empty() && self.has(file, &marker.scope))
     }
 }
 
 /// The head's markers that the base does not have, each with its file, in the order given. Every marker of the base excuses one of
 /// the head: first the one in the same place, then one that moved with its test.
-pub fn balance<'m>(base: &'m [(String, Vec<Marker>)], head: &'m [(String, Vec<Marker>)], known: &Known) -> Vec<(&'m str, &'m Marker)> {
+pub fn balance<'m>(
+    base: &'m [(String, Vec<Marker>)],
+    head: &'m [(String, Vec<Marker>)],
+    known: &Known,
+) -> Vec<(&'m str, &'m Marker)> {
     let mut left: Vec<(&str, &Marker, bool)> =
         base.iter().flat_map(|(file, markers)| markers.iter().map(move |m| (file.as_str(), m, true))).collect();
-    let mut open: Vec<(&str, &Marker)> = head.iter().flat_map(|(file, markers)| markers.iter().map(move |m| (file.as_str(), m))).collect();
+    let mut open: Vec<(&str, &Marker)> =
+        head.iter().flat_map(|(file, markers)| markers.iter().map(move |m| (file.as_str(), m))).collect();
     type Match = fn(&str, &Marker, &str, &Marker) -> bool;
     let rounds: [Match; 4] = [
         |f, m, g, n| f == g && m.scope == n.scope && same(m, n),
@@ -85,7 +92,10 @@ fn leaf(scope: &str) -> &str {
 fn same(new: &Marker, old: &Marker) -> bool {
     let grown = matches!((new.amount, old.amount), (Some(new), Some(old)) if new > old);
     let by_words = !matches!(new.kind, MarkerKind::Skip | MarkerKind::Inverted | MarkerKind::Focus);
-    new.kind == old.kind && new.condition == old.condition && !grown && (!by_words || new.spelling == old.spelling || new.amount.is_some())
+    new.kind == old.kind
+        && new.condition == old.condition
+        && !grown
+        && (!by_words || new.spelling == old.spelling || new.amount.is_some())
 }
 
 /// Whether the new marker hides less than the old one in its place.
@@ -99,8 +109,12 @@ fn already_hidden(marker: &Marker, base: &[(String, Vec<Marker>)]) -> bool {
             && (old.condition.is_always() || old.condition == marker.condition)
             && !old.tests.is_empty()
     };
-    let hidden: BTreeSet<&str> =
-        base.iter().flat_map(|(_, markers)| markers).filter(|m| hides(m)).flat_map(|m| m.tests.iter().map(|t| leaf(t))).collect();
+    let hidden: BTreeSet<&str> = base
+        .iter()
+        .flat_map(|(_, markers)| markers)
+        .filter(|m| hides(m))
+        .flat_map(|m| m.tests.iter().map(|t| leaf(t)))
+        .collect();
     marker.kind == MarkerKind::Skip && !marker.tests.is_empty() && marker.tests.iter().all(|t| hidden.contains(leaf(t)))
 }
 

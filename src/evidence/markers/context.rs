@@ -34,12 +34,15 @@ pub fn scan(inventory: &Inventory<'_>, path: &str, role: Role, extra: &[(String,
         as_text = Some("some lines do not parse and were read as text".to_owned());
         let broken = |line: u32| syntax.broken_lines().iter().any(|(first, last)| (*first..=*last).contains(&line));
         let known = |line: u32| markers.iter().any(|m| m.line == line);
-        let found: Vec<_> = text::scan(syntax.source(), path, &[]).into_iter().filter(|m| broken(m.line) && !known(m.line)).collect();
+        let found: Vec<_> =
+            text::scan(syntax.source(), path, &[]).into_iter().filter(|m| broken(m.line) && !known(m.line)).collect();
         markers.extend(found);
     }
     markers.extend(text::extra(syntax, extra));
     markers.sort_by(|a, b| (a.line, a.kind, &a.spelling).cmp(&(b.line, b.kind, &b.spelling)));
-    markers.dedup_by(|a, b| (a.line, a.kind, &a.scope, &a.condition) == (b.line, b.kind, &b.scope, &b.condition) && a.spelling == b.spelling);
+    markers.dedup_by(|a, b| {
+        (a.line, a.kind, &a.scope, &a.condition) == (b.line, b.kind, &b.scope, &b.condition) && a.spelling == b.spelling
+    });
     Scanned { markers, as_text }
 }
 
@@ -53,8 +56,16 @@ impl Scanned {
 
 fn imports_of(syntax: &Syntax<'_>) -> String {
     let import = |n: &Node<'_>| {
-        n.is(&["import_statement", "import_from_statement", "import_declaration", "import", "use_declaration", "using_directive", "namespace_use_declaration", "preproc_include"])
-            || (n.kind() == "call_expression" && n.text().starts_with("require("))
+        n.is(&[
+            "import_statement",
+            "import_from_statement",
+            "import_declaration",
+            "import",
+            "use_declaration",
+            "using_directive",
+            "namespace_use_declaration",
+            "preproc_include",
+        ]) || (n.kind() == "call_expression" && n.text().starts_with("require("))
     };
     syntax.all().filter(import).map(Node::text).collect::<Vec<_>>().join("\n")
 }
@@ -71,18 +82,73 @@ pub(super) struct Walk<'w, 't> {
 
 /// Words by which a product can tell that a test or the gate itself runs, wherever they stand as a string.
 const PROBES: &[&str] = &[
-    "PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER", "PYTEST_VERSION", "JEST_WORKER_ID", "VITEST", "VITEST_WORKER_ID", "MOCHA_COLORS", "NEXTEST",
-    "NEXTEST_RUN_ID", "CARGO_TARGET_TMPDIR", "PROPERTY_MODE", "PROPERTY_SEED", "PROPERTY_TRIALS", "TRIAL_LOG", "ORACLE_ROOT", "test.v", "test.run",
-    "surefire.test.class.path", "surefire.real.class.path", "PHPUNIT_COMPOSER_INSTALL", "TEST_ENV_NUMBER", "GTEST_OUTPUT", "_called_from_test",
+    "PYTEST_CURRENT_TEST",
+    "PYTEST_XDIST_WORKER",
+    "PYTEST_VERSION",
+    "JEST_WORKER_ID",
+    "VITEST",
+    "VITEST_WORKER_ID",
+    "MOCHA_COLORS",
+    "NEXTEST",
+    "NEXTEST_RUN_ID",
+    "CARGO_TARGET_TMPDIR",
+    "PROPERTY_MODE",
+    "PROPERTY_SEED",
+    "PROPERTY_TRIALS",
+    "TRIAL_LOG",
+    "ORACLE_ROOT",
+    "test.v",
+    "test.run",
+    "surefire.test.class.path",
+    "surefire.real.class.path",
+    "PHPUNIT_COMPOSER_INSTALL",
+    "TEST_ENV_NUMBER",
+    "GTEST_OUTPUT",
+    "_called_from_test",
 ];
 /// Variables that a build machine sets; they count where a product reads the environment.
-const CI_VARIABLES: &[&str] = &["CI", "GITHUB_ACTIONS", "GITLAB_CI", "TRAVIS", "CIRCLECI", "BUILDKITE", "JENKINS_URL", "TEAMCITY_VERSION", "REPO_ROOT"];
+const CI_VARIABLES: &[&str] = &[
+    "CI",
+    "GITHUB_ACTIONS",
+    "GITLAB_CI",
+    "TRAVIS",
+    "CIRCLECI",
+    "BUILDKITE",
+    "JENKINS_URL",
+    "TEAMCITY_VERSION",
+    "REPO_ROOT",
+];
 /// Places where evidence lives.
-const EVIDENCE: &[&str] = &["tests/fixtures/", "testdata/", "__snapshots__", "fixtures.lock", "freeze_ledger.json", ".evidence-gate.toml", "test/fixtures/", "spec/fixtures/"];
+const EVIDENCE: &[&str] = &[
+    "tests/fixtures/",
+    "testdata/",
+    "__snapshots__",
+    "fixtures.lock",
+    "freeze_ledger.json",
+    ".evidence-gate.toml",
+    "test/fixtures/",
+    "spec/fixtures/",
+];
 /// Words in comments that keep lines out of the coverage.
 const COVERAGE: &[&str] = &[
-    "pragma: no cover", "pragma: no branch", "pragma:no cover", "istanbul ignore", "c8 ignore", "v8 ignore", "node:coverage", "LCOV_EXCL", "GCOV_EXCL",
-    "GCOVR_EXCL", ":nocov:", "coverage:ignore", "@codeCoverageIgnore", "nocoverage", "kcov-ignore", "coverage: ignore", "grcov-excl", "BULLSEYE",
+    "pragma: no cover",
+    "pragma: no branch",
+    "pragma:no cover",
+    "istanbul ignore",
+    "c8 ignore",
+    "v8 ignore",
+    "node:coverage",
+    "LCOV_EXCL",
+    "GCOV_EXCL",
+    "GCOVR_EXCL",
+    ":nocov:",
+    "coverage:ignore",
+    "@codeCoverageIgnore",
+    "nocoverage",
+    "kcov-ignore",
+    "coverage: ignore",
+    "grcov-excl",
+    "BULLSEYE",
 ];
 
 impl<'t> Walk<'_, 't> {
@@ -97,7 +163,13 @@ impl<'t> Walk<'_, 't> {
     }
 
     /// Notes a marker with the conditions that stand around it.
-    pub(super) fn emit(&mut self, kind: MarkerKind, node: Node<'_>, own: Condition, spelling: impl Into<String>) -> &mut Marker {
+    pub(super) fn emit(
+        &mut self,
+        kind: MarkerKind,
+        node: Node<'_>,
+        own: Condition,
+        spelling: impl Into<String>,
+    ) -> &mut Marker {
         let condition = match own {
             Condition::Always => around(node),
             own @ Condition::When(_) => own,
@@ -154,20 +226,39 @@ impl<'t> Walk<'_, 't> {
 
     /// What looks the same in every language: words of the environment, paths of evidence.
     fn anywhere(&mut self, node: Node<'_>) {
-        if self.role == Role::Test || !node.kind().contains("string") || node.named().next().is_some_and(|n| n.kind().contains("string") && !n.kind().contains("content") && !n.kind().contains("fragment") && !n.kind().contains("start")) {
+        if self.role == Role::Test
+            || !node.kind().contains("string")
+            || node.named().next().is_some_and(|n| {
+                n.kind().contains("string")
+                    && !n.kind().contains("content")
+                    && !n.kind().contains("fragment")
+                    && !n.kind().contains("start")
+            })
+        {
             return;
         }
-        if node.parent().is_some_and(|p| p.kind().contains("string") && p.kind() != "concatenated_string") || self.in_test(node) {
+        if node.parent().is_some_and(|p| p.kind().contains("string") && p.kind() != "concatenated_string")
+            || self.in_test(node)
+        {
             return;
         }
         let text = node.text();
         let text = text.trim_matches(['"', '\'', '`', 'b', 'r', 'f', 'u', '#', '@']);
-        let statement = || node.ancestors().take(6).map(Node::text).find(|t| t.to_ascii_lowercase().contains("env") && t.len() < 400);
+        let statement = || {
+            node.ancestors().take(6).map(Node::text).find(|t| t.to_ascii_lowercase().contains("env") && t.len() < 400)
+        };
         if PROBES.contains(&text) || text.starts_with("-test.") {
             self.always(MarkerKind::Probe, node, text.to_owned());
         } else if CI_VARIABLES.contains(&text) && statement().is_some() {
             self.always(MarkerKind::Probe, node, text.to_owned());
-        } else if EVIDENCE.iter().any(|place| text.contains(place)) && node.ancestors().take(4).any(|a| a.kind().contains("call") || a.kind().contains("argument") || a.kind().contains("invocation") || a.kind().contains("macro")) {
+        } else if EVIDENCE.iter().any(|place| text.contains(place))
+            && node.ancestors().take(4).any(|a| {
+                a.kind().contains("call")
+                    || a.kind().contains("argument")
+                    || a.kind().contains("invocation")
+                    || a.kind().contains("macro")
+            })
+        {
             self.always(MarkerKind::Touches, node, text.to_owned());
         }
     }
@@ -182,7 +273,9 @@ pub(super) fn squeezed(node: Node<'_>) -> String {
 pub(super) fn literal(node: Node<'_>) -> Option<bool> {
     match node.text().trim_matches(['(', ')', ' ']) {
         "True" | "true" | "1" | "not False" | "!false" => Some(true),
-        "False" | "false" | "0" | "None" | "null" | "nil" | "undefined" | "not True" | "!true" | "\"\"" | "''" => Some(false),
+        "False" | "false" | "0" | "None" | "null" | "nil" | "undefined" | "not True" | "!true" | "\"\"" | "''" => {
+            Some(false)
+        }
         _ => None,
     }
 }
@@ -194,8 +287,21 @@ pub(super) fn around(node: Node<'_>) -> Condition {
         let kind = outer.kind();
         let condition = outer.field("condition");
         match kind {
-            "if_statement" | "if_expression" | "if_modifier" | "unless_modifier" | "unless" | "if" | "elif_clause" | "elsif" | "conditional_expression"
-            | "ternary_expression" | "conditional" | "while_statement" | "case_statement" | "guard_statement" | "if_let_expression" => {
+            "if_statement"
+            | "if_expression"
+            | "if_modifier"
+            | "unless_modifier"
+            | "unless"
+            | "if"
+            | "elif_clause"
+            | "elsif"
+            | "conditional_expression"
+            | "ternary_expression"
+            | "conditional"
+            | "while_statement"
+            | "case_statement"
+            | "guard_statement"
+            | "if_let_expression" => {
                 let test = condition.or_else(|| {
                     // Python's ternary has no field: its middle child is the condition.
                     let parts: Vec<_> = outer.named().collect();
@@ -218,11 +324,28 @@ pub(super) fn around(node: Node<'_>) -> Condition {
                     }
                 }
             }
-            "except_clause" | "catch_clause" | "rescue" | "switch_case" | "match_arm" | "when_entry" | "expression_case" | "case_clause" | "switch_section"
-            | "when" | "catch_block" | "switch_block_statement_group" | "match_expression" | "switch_default" | "type_case" => {
+            "except_clause"
+            | "catch_clause"
+            | "rescue"
+            | "switch_case"
+            | "match_arm"
+            | "when_entry"
+            | "expression_case"
+            | "case_clause"
+            | "switch_section"
+            | "when"
+            | "catch_block"
+            | "switch_block_statement_group"
+            | "match_expression"
+            | "switch_default"
+            | "type_case" => {
                 return Condition::When(squeezed(outer.named().next().unwrap_or(outer)));
             }
-            "boolean_operator" | "binary_expression" | "binary" | "conjunction_expression" | "disjunction_expression" => {
+            "boolean_operator"
+            | "binary_expression"
+            | "binary"
+            | "conjunction_expression"
+            | "disjunction_expression" => {
                 let left = outer.field("left").or_else(|| outer.named().next());
                 let sign = outer.children().find(|c| matches!(c.text(), "&&" | "||" | "and" | "or" | "??"));
                 if sign.is_some() && left.is_some_and(|l| l.index() != inner.index()) {
@@ -244,9 +367,26 @@ fn is_callback_of_condition(_: Node<'_>) -> bool {
 /// Whether a node is a function of any kind.
 pub(super) fn is_function(node: Node<'_>) -> bool {
     node.is(&[
-        "function_definition", "function_declaration", "method_declaration", "function_item", "method", "singleton_method", "arrow_function",
-        "function_expression", "method_definition", "func_literal", "lambda_literal", "anonymous_function", "closure_expression", "constructor_declaration",
-        "lambda_expression", "lambda", "generator_function_declaration", "local_function_statement", "do_block", "block_",
+        "function_definition",
+        "function_declaration",
+        "method_declaration",
+        "function_item",
+        "method",
+        "singleton_method",
+        "arrow_function",
+        "function_expression",
+        "method_definition",
+        "func_literal",
+        "lambda_literal",
+        "anonymous_function",
+        "closure_expression",
+        "constructor_declaration",
+        "lambda_expression",
+        "lambda",
+        "generator_function_declaration",
+        "local_function_statement",
+        "do_block",
+        "block_",
     ])
 }
 
@@ -259,7 +399,19 @@ pub(super) fn function_of(node: Node<'_>) -> Option<Node<'_>> {
 pub(super) fn statements(body: Node<'_>) -> Vec<Node<'_>> {
     let inner: Vec<Node<'_>> = body.named().collect();
     match inner.as_slice() {
-        [one] if one.is(&["block", "statements", "statement_list", "body_statement", "block_body", "statement_block", "compound_statement"]) => statements(*one),
+        [one]
+            if one.is(&[
+                "block",
+                "statements",
+                "statement_list",
+                "body_statement",
+                "block_body",
+                "statement_block",
+                "compound_statement",
+            ]) =>
+        {
+            statements(*one)
+        }
         _ => inner,
     }
 }
@@ -270,11 +422,16 @@ pub(super) fn early_return(walk: &mut Walk<'_, '_>) {
     for body in items {
         let list = statements(body);
         let back = list.iter().position(|n| {
-            let returning = |n: Node<'_>| n.is(&["return_statement", "return_expression", "return", "jump_expression"]) && n.text().starts_with("return");
+            let returning = |n: Node<'_>| {
+                n.is(&["return_statement", "return_expression", "return", "jump_expression"])
+                    && n.text().starts_with("return")
+            };
             returning(*n) || (n.kind() == "expression_statement" && n.named().next().is_some_and(returning))
         });
         if let Some(at) = back
-            && list[at + 1..].iter().any(|n| !n.is(&["pass_statement", "empty_statement"]) && !n.kind().ends_with("declaration"))
+            && list[at + 1..]
+                .iter()
+                .any(|n| !n.is(&["pass_statement", "empty_statement"]) && !n.kind().ends_with("declaration"))
         {
             walk.always(MarkerKind::Skip, list[at], "return before the end of the test");
         }
@@ -284,7 +441,10 @@ pub(super) fn early_return(walk: &mut Walk<'_, '_>) {
 /// Notes a method that says that everything is equal.
 pub(super) fn equality(walk: &mut Walk<'_, '_>, node: Node<'_>, names: &[&str]) {
     let name = node.field("name").or_else(|| node.field("declarator")).map_or("", Node::text);
-    if walk.role == Role::Test || !names.iter().any(|n| name == *n || (n.starts_with("operator") && name.contains(n))) || walk.in_test(node) {
+    if walk.role == Role::Test
+        || !names.iter().any(|n| name == *n || (n.starts_with("operator") && name.contains(n)))
+        || walk.in_test(node)
+    {
         return;
     }
     let body = node.field("body").or_else(|| node.child(&["function_body", "arrow_expression_clause"]));

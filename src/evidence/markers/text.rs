@@ -37,32 +37,121 @@ const CPP: &[&str] = &["c", "cc", "cpp", "cxx", "h", "hpp"];
 
 /// In the order in which a line is tried. A needle that begins or ends with a letter matches whole words only.
 const PATTERNS: &[Pattern] = &[
-    when(PY, "pytest.mark.skipif"), skip(PY, "pytest.mark.skip"), skip(PY, "pytest.mark.xfail"), skip(PY, "pytest.skip("), skip(PY, "pytest.xfail("),
-    when(PY, "pytest.importorskip"), when(PY, "unittest.skipIf"), when(PY, "unittest.skipUnless"), skip(PY, "unittest.skip"), skip(PY, "SkipTest("),
-    skip(PY, "unittest.expectedFailure"), skip(PY, ".skipTest("), skip(PY, "__test__ = False"),
-    when(JS, "it.skipIf"), when(JS, "test.skipIf"), when(JS, "test.runIf"), skip(JS, "it.skip"), skip(JS, "test.skip"), skip(JS, "describe.skip"), skip(JS, "test.todo"),
-    skip(JS, "it.todo"), skip(JS, "xit("), skip(JS, "xtest("), skip(JS, "xdescribe("), skip(JS, "test.failing"), skip(JS, "it.failing"), skip(JS, "this.skip()"),
-    of(MarkerKind::Focus, JS, "it.only"), of(MarkerKind::Focus, JS, "test.only"), of(MarkerKind::Focus, JS, "describe.only"), of(MarkerKind::Focus, JS, "fit("),
+    when(PY, "pytest.mark.skipif"),
+    skip(PY, "pytest.mark.skip"),
+    skip(PY, "pytest.mark.xfail"),
+    skip(PY, "pytest.skip("),
+    skip(PY, "pytest.xfail("),
+    when(PY, "pytest.importorskip"),
+    when(PY, "unittest.skipIf"),
+    when(PY, "unittest.skipUnless"),
+    skip(PY, "unittest.skip"),
+    skip(PY, "SkipTest("),
+    skip(PY, "unittest.expectedFailure"),
+    skip(PY, ".skipTest("),
+    skip(PY, "__test__ = False"),
+    when(JS, "it.skipIf"),
+    when(JS, "test.skipIf"),
+    when(JS, "test.runIf"),
+    skip(JS, "it.skip"),
+    skip(JS, "test.skip"),
+    skip(JS, "describe.skip"),
+    skip(JS, "test.todo"),
+    skip(JS, "it.todo"),
+    skip(JS, "xit("),
+    skip(JS, "xtest("),
+    skip(JS, "xdescribe("),
+    skip(JS, "test.failing"),
+    skip(JS, "it.failing"),
+    skip(JS, "this.skip()"),
+    of(MarkerKind::Focus, JS, "it.only"),
+    of(MarkerKind::Focus, JS, "test.only"),
+    of(MarkerKind::Focus, JS, "describe.only"),
+    of(MarkerKind::Focus, JS, "fit("),
     of(MarkerKind::Focus, JS, "fdescribe("),
-    skip(&["rs"], "#[ignore"), when(&["rs"], "#[cfg_attr"), of(MarkerKind::Inverted, &["rs"], "#[should_panic"), skip(&["rs"], "#[cfg(any())]"),
-    skip(&["go"], "t.Skip("), skip(&["go"], "t.SkipNow("), skip(&["go"], "t.Skipf("), skip(&["go"], "b.SkipNow("), skip(&["go"], "b.Skip("),
-    skip(JVM, "@Ignore"), skip(JVM, "@Disabled"), when(JVM, "@IgnoreIf"), skip(JVM, "@PendingFeature"), when(JVM, "@Requires("), when(JVM, "assumeTrue("), when(JVM, "assumeFalse("),
-    skip(JVM, "throw new SkipException"), skip(JVM, "@Test(enabled"), skip(&["scala"], "ignore("), skip(&["scala"], "ignore should"), skip(&["scala"], "pending"),
-    skip(&["cs", "fs", "vb"], "[Ignore"), skip(&["cs", "fs", "vb"], "[Explicit"), skip(&["cs", "fs", "vb"], "Skip ="), skip(&["cs", "fs", "vb"], "Assert.Ignore("),
-    skip(&["cs", "fs", "vb"], "Assert.Inconclusive("), skip(&["cs", "fs", "vb"], "Assert.Skip("), skip(&["fs"], "[<Ignore"), skip(&["fs"], "ptest"), of(MarkerKind::Focus, &["fs"], "ftest"),
-    skip(&["rb"], "xit"), skip(&["rb"], "xdescribe"), skip(&["rb"], "xcontext"), of(MarkerKind::Focus, &["rb"], "fit"), of(MarkerKind::Focus, &["rb"], "fdescribe"),
-    skip(&["php"], "markTestSkipped("), skip(&["php"], "markTestIncomplete("), skip(&["php"], "->todo("), skip(&["php"], "->skip("),
-    skip(EXS, "@tag :skip"), skip(EXS, "@tag skip:"), skip(EXS, "@moduletag :skip"), skip(EXS, "@moduletag skip:"), skip(EXS, "@describetag :skip"), skip(EXS, "@describetag skip:"),
-    of(MarkerKind::Disabled, EXS, "exclude:"), of(MarkerKind::Forced, EXS, "exit_status: 0"),
-    skip(&["t"], "skip_all"), skip(&["t"], "SKIP:"), skip(&["t"], "$TODO"), skip(&["t"], "todo_skip"), skip(&["t"], "TODO:"), of(MarkerKind::Forced, &["t"], "exit 0"), of(MarkerKind::Forced, &["t"], "exit;"),
-    skip(&["bats"], "skip"), of(MarkerKind::Focus, &["bats"], "bats:focus"),
-    when(&["R", "r"], "skip_if("), when(&["R", "r"], "skip_if_not("), when(&["R", "r"], "skip_on_cran("), when(&["R", "r"], "skip_on_ci("), when(&["R", "r"], "skip_on_os("),
-    when(&["R", "r"], "skip_if_not_installed("), when(&["R", "r"], "skip_if_offline("), skip(&["R", "r"], "skip("),
-    skip(&["swift"], "XCTSkip("), when(&["swift"], "XCTSkipIf("), when(&["swift"], "XCTSkipUnless("), skip(&["swift"], ".disabled("), when(&["swift"], ".enabled(if:"), skip(&["swift"], "withKnownIssue"),
+    skip(&["rs"], "#[ignore"),
+    when(&["rs"], "#[cfg_attr"),
+    of(MarkerKind::Inverted, &["rs"], "#[should_panic"),
+    skip(&["rs"], "#[cfg(any())]"),
+    skip(&["go"], "t.Skip("),
+    skip(&["go"], "t.SkipNow("),
+    skip(&["go"], "t.Skipf("),
+    skip(&["go"], "b.SkipNow("),
+    skip(&["go"], "b.Skip("),
+    skip(JVM, "@Ignore"),
+    skip(JVM, "@Disabled"),
+    when(JVM, "@IgnoreIf"),
+    skip(JVM, "@PendingFeature"),
+    when(JVM, "@Requires("),
+    when(JVM, "assumeTrue("),
+    when(JVM, "assumeFalse("),
+    skip(JVM, "throw new SkipException"),
+    skip(JVM, "@Test(enabled"),
+    skip(&["scala"], "ignore("),
+    skip(&["scala"], "ignore should"),
+    skip(&["scala"], "pending"),
+    skip(&["cs", "fs", "vb"], "[Ignore"),
+    skip(&["cs", "fs", "vb"], "[Explicit"),
+    skip(&["cs", "fs", "vb"], "Skip ="),
+    skip(&["cs", "fs", "vb"], "Assert.Ignore("),
+    skip(&["cs", "fs", "vb"], "Assert.Inconclusive("),
+    skip(&["cs", "fs", "vb"], "Assert.Skip("),
+    skip(&["fs"], "[<Ignore"),
+    skip(&["fs"], "ptest"),
+    of(MarkerKind::Focus, &["fs"], "ftest"),
+    skip(&["rb"], "xit"),
+    skip(&["rb"], "xdescribe"),
+    skip(&["rb"], "xcontext"),
+    of(MarkerKind::Focus, &["rb"], "fit"),
+    of(MarkerKind::Focus, &["rb"], "fdescribe"),
+    skip(&["php"], "markTestSkipped("),
+    skip(&["php"], "markTestIncomplete("),
+    skip(&["php"], "->todo("),
+    skip(&["php"], "->skip("),
+    skip(EXS, "@tag :skip"),
+    skip(EXS, "@tag skip:"),
+    skip(EXS, "@moduletag :skip"),
+    skip(EXS, "@moduletag skip:"),
+    skip(EXS, "@describetag :skip"),
+    skip(EXS, "@describetag skip:"),
+    of(MarkerKind::Disabled, EXS, "exclude:"),
+    of(MarkerKind::Forced, EXS, "exit_status: 0"),
+    skip(&["t"], "skip_all"),
+    skip(&["t"], "SKIP:"),
+    skip(&["t"], "$TODO"),
+    skip(&["t"], "todo_skip"),
+    skip(&["t"], "TODO:"),
+    of(MarkerKind::Forced, &["t"], "exit 0"),
+    of(MarkerKind::Forced, &["t"], "exit;"),
+    skip(&["bats"], "skip"),
+    of(MarkerKind::Focus, &["bats"], "bats:focus"),
+    when(&["R", "r"], "skip_if("),
+    when(&["R", "r"], "skip_if_not("),
+    when(&["R", "r"], "skip_on_cran("),
+    when(&["R", "r"], "skip_on_ci("),
+    when(&["R", "r"], "skip_on_os("),
+    when(&["R", "r"], "skip_if_not_installed("),
+    when(&["R", "r"], "skip_if_offline("),
+    skip(&["R", "r"], "skip("),
+    skip(&["swift"], "XCTSkip("),
+    when(&["swift"], "XCTSkipIf("),
+    when(&["swift"], "XCTSkipUnless("),
+    skip(&["swift"], ".disabled("),
+    when(&["swift"], ".enabled(if:"),
+    skip(&["swift"], "withKnownIssue"),
     skip(&["swift"], "XCTExpectFailure"),
-    skip(CPP, "DISABLED_"), skip(CPP, "GTEST_SKIP("), skip(CPP, "CHECK_NOFAIL("), skip(CPP, "[!mayfail]"), skip(CPP, "[!shouldfail]"), skip(CPP, "[!hide]"),
+    skip(CPP, "DISABLED_"),
+    skip(CPP, "GTEST_SKIP("),
+    skip(CPP, "CHECK_NOFAIL("),
+    skip(CPP, "[!mayfail]"),
+    skip(CPP, "[!shouldfail]"),
+    skip(CPP, "[!hide]"),
     skip(&["rst", "md", "txt"], "doctest: +SKIP"),
-    skip(&["dart"], "skip: true"), skip(&["dart"], "@Skip("), skip(&["lua"], "pending("), skip(&["clj"], "^:kaocha/skip"), skip(&["ml"], "skip_if"),
+    skip(&["dart"], "skip: true"),
+    skip(&["dart"], "@Skip("),
+    skip(&["lua"], "pending("),
+    skip(&["clj"], "^:kaocha/skip"),
+    skip(&["ml"], "skip_if"),
 ];
 
 /// The sign with which a line comment begins.
@@ -102,7 +191,13 @@ pub(super) fn scan(text: &str, path: &str, extra: &[Own]) -> Vec<Marker> {
         let line = &text[begin..end];
         let focus = ending == "bats" && line.contains("bats:focus");
         let code = if focus { line } else { without_comment(line, signs) };
-        let scope = || text[..end].rsplit('\n').take(LOOK_BACK).find_map(|line| test_name(without_comment(line, signs))).unwrap_or_default();
+        let scope = || {
+            text[..end]
+                .rsplit('\n')
+                .take(LOOK_BACK)
+                .find_map(|line| test_name(without_comment(line, signs)))
+                .unwrap_or_default()
+        };
         if let Some(pattern) = patterns.iter().find(|p| holds_word(code, p.needle)) {
             let mut marker = Marker::new(pattern.kind, pattern.needle.trim_end_matches('('), number);
             marker.scope = scope();
@@ -173,10 +268,18 @@ fn holds_word(line: &str, needle: &str) -> bool {
         let before = line[..at].chars().next_back();
         let after = line[at + needle.len()..].chars().next();
         let in_string = line[..at].matches('"').count() % 2 == 1 && !needle.starts_with('[');
-        let starts = !needle.starts_with(letter) || !before.is_some_and(|c| letter(c) || c == '.' || c == '$' || c == '-');
+        let starts =
+            !needle.starts_with(letter) || !before.is_some_and(|c| letter(c) || c == '.' || c == '$' || c == '-');
         let ends = !needle.ends_with(|c: char| letter(c) && c != '_') || !after.is_some_and(letter);
-        let call = !needle.starts_with(letter) || !needle.ends_with(letter) || !after.is_some_and(|c| c == '=' || c == ':') || needle.contains(' ');
-        starts && ends && call && !in_string
+        let call = !needle.starts_with(letter)
+            || !needle.ends_with(letter)
+            || !after.is_some_and(|c| c == '=' || c == ':')
+            || needle.contains(' ');
+        // In a shell script the word is a command: it stands first.
+        let first = needle != "skip"
+            || line[..at].trim_end().is_empty()
+            || line[..at].trim_end().ends_with([';', '{', '&', '|']);
+        starts && ends && call && first && !in_string
     })
 }
 

@@ -152,7 +152,9 @@ fn reunite(missing: Vec<Single<'_>>, fresh: Vec<Single<'_>>, pairs: &[Pair<'_>],
         let text = format!("test `{}` is {verb}, with the same body: now `{}`{place}", old.item.path, new.item.path);
         judgements[new.file].rewritten.push(note(text, new.item));
         if new.file != old.file {
-            judgements[old.file].rewritten.push(gone(format!("test `{}` moved to {}", old.item.path, pairs[new.file].path), old.item));
+            judgements[old.file]
+                .rewritten
+                .push(gone(format!("test `{}` moved to {}", old.item.path, pairs[new.file].path), old.item));
         }
     }
     let few = lost.len() <= MAX_ALIKE && free.iter().flatten().count() <= MAX_ALIKE;
@@ -176,7 +178,9 @@ fn reunite(missing: Vec<Single<'_>>, fresh: Vec<Single<'_>>, pairs: &[Pair<'_>],
             judgements[new.file].rewritten.push(note(text, new.item));
             judgements[new.file].weakened.extend(weaken::compare(old.inventory, old.item, new.inventory, new.item));
             if new.file != old.file {
-                judgements[old.file].rewritten.push(gone(format!("test `{}` moved to {}", old.item.path, pairs[new.file].path), old.item));
+                judgements[old.file]
+                    .rewritten
+                    .push(gone(format!("test `{}` moved to {}", old.item.path, pairs[new.file].path), old.item));
             }
         } else {
             judgements[old.file].removed.push(gone(format!("test `{}`", old.item.path), old.item));
@@ -243,11 +247,34 @@ fn is_strong(item: &Item<'_>) -> bool {
         "an attribute of the whole assembly",
     ];
     const CALLS: &[&str] = &[
-        "jest.mock", "jest.doMock", "vi.mock", "vi.doMock", "mock.module", "process.", "Object.defineProperty", "setattr", "exec(", "eval(",
-        "importlib.reload", "patch(", "patch.", "mock.patch", "sinon.stub", "jest.spyOn", "vi.spyOn", "os.environ", "sys.exit", "os._exit", "Module.",
+        "jest.mock",
+        "jest.doMock",
+        "vi.mock",
+        "vi.doMock",
+        "mock.module",
+        "process.",
+        "Object.defineProperty",
+        "setattr",
+        "exec(",
+        "eval(",
+        "importlib.reload",
+        "patch(",
+        "patch.",
+        "mock.patch",
+        "sinon.stub",
+        "jest.spyOn",
+        "vi.spyOn",
+        "os.environ",
+        "sys.exit",
+        "os._exit",
+        "Module.",
     ];
     match item.kind {
-        Kind::Hook => item.name.starts_with("pytest_") || ALWAYS.contains(&item.why) || matches!(item.name.as_str(), "load_tests" | "collect_ignore"),
+        Kind::Hook => {
+            item.name.starts_with("pytest_")
+                || ALWAYS.contains(&item.why)
+                || matches!(item.name.as_str(), "load_tests" | "collect_ignore")
+        }
         Kind::Acts => ALWAYS.contains(&item.why) || CALLS.iter().any(|call| item.name.contains(call)),
         _ => false,
     }
@@ -289,7 +316,8 @@ impl<'t> Matching<'_, 't> {
         let new_codes: BTreeSet<&str> = new.iter().map(|e| e.code.as_str()).collect();
         let mut fresh: Vec<_> = new.iter().filter(|e| !old_codes.contains(e.code.as_str())).collect();
         for example in old.iter().filter(|e| !new_codes.contains(e.code.as_str())) {
-            let like = fresh.iter().position(|new| new.name == example.name).or_else(|| (!fresh.is_empty()).then_some(0));
+            let like =
+                fresh.iter().position(|new| new.name == example.name).or_else(|| (!fresh.is_empty()).then_some(0));
             if let Some(at) = like {
                 let new = fresh.remove(at);
                 let text = format!("{} changed", new.name);
@@ -330,7 +358,9 @@ impl<'t> Matching<'_, 't> {
             self.both(*at, item, new[place].0, new[place].1);
             if matches!(item.kind, Kind::Acts | Kind::Hook | Kind::Constant) {
                 if place < last {
-                    self.judgement.rewritten.push(note(format!("{} stands in another place", describe(item)), new[place].1));
+                    self.judgement
+                        .rewritten
+                        .push(note(format!("{} stands in another place", describe(item)), new[place].1));
                 }
                 last = place;
             }
@@ -368,7 +398,8 @@ impl<'t> Matching<'_, 't> {
     fn gained(&mut self, at: usize, item: &'t Item<'t>, old_at: Option<usize>, new_at: Option<usize>) {
         let in_class = new_at.is_some_and(|at| self.new.items[at].node.kind().contains("class"));
         let used = self.old.used(in_class);
-        let bound: BTreeSet<&str> = children(self.old, old_at).iter().flat_map(|(_, i)| i.binds.iter().map(String::as_str)).collect();
+        let bound: BTreeSet<&str> =
+            children(self.old, old_at).iter().flat_map(|(_, i)| i.binds.iter().map(String::as_str)).collect();
         let clash = item.binds.iter().find(|name| used.contains(name.as_str()) || bound.contains(name.as_str()));
         let reach = match item.kind {
             Kind::Acts => Some(item.why),
@@ -377,17 +408,22 @@ impl<'t> Matching<'_, 't> {
         };
         let inner_acts = self.new.items.iter().skip(at + 1).find(|i| item.holds(i.node) && i.kind == Kind::Acts);
         let own_helper = at_import(item).into_iter().find(|name| {
-            self.new.items.iter().any(|i| i.kind == Kind::Helper && i.binds.contains(name)) && !used.contains(name.as_str())
+            self.new.items.iter().any(|i| i.kind == Kind::Helper && i.binds.contains(name))
+                && !used.contains(name.as_str())
         });
         if let Some(name) = clash {
             let verb = if bound.contains(name.as_str()) { "binds again" } else { "shadows" };
-            self.judgement.rewritten.push(note(format!("new {} {verb} the name `{name}`, which old code uses", describe(item)), item));
+            self.judgement
+                .rewritten
+                .push(note(format!("new {} {verb} the name `{name}`, which old code uses", describe(item)), item));
         } else if reach.is_some() {
             self.judgement.rewritten.push(note(format!("a new {} comes in", describe(item)), item));
         } else if let Some(inner) = inner_acts {
             self.judgement.rewritten.push(note(format!("a new {} comes in", describe(inner)), inner));
         } else if let Some(name) = own_helper {
-            self.judgement.rewritten.push(note(format!("new {} runs the new helper `{name}` at import", describe(item)), item));
+            self.judgement
+                .rewritten
+                .push(note(format!("new {} runs the new helper `{name}` at import", describe(item)), item));
         } else if !matches!(item.kind, Kind::Test | Kind::Suite) {
             self.judgement.added.push(note(describe(item), item));
         }
@@ -421,7 +457,9 @@ impl<'t> Matching<'_, 't> {
             }
             let other_part = means.starts_with(':') && old_brings.keys().any(|(l, m)| l == local && m.starts_with(':'));
             if (used.contains(local.as_str()) || old_locals.contains(local.as_str())) && !other_part {
-                self.judgement.rewritten.push(note(format!("a new import shadows the name `{local}`, which old code uses"), item));
+                self.judgement
+                    .rewritten
+                    .push(note(format!("a new import shadows the name `{local}`, which old code uses"), item));
             }
         }
         if new_brings.keys().any(|b| !old_brings.contains_key(b)) {

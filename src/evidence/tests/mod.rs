@@ -13,5 +13,8 @@ pub use compare::{Judgement, Note, Pair, Side, compare};
 pub use inventory::{Inventory, Item, Kind, Scope};
 pub use names::{Aliases, dotted};
 
-pub(in crate::evidence) use lang::{CPP_TESTS, c_sharp_attributes, jvm_annotations, php_attributes, php_chain_root, ruby_call, rust_attribute, script_path};
+pub(in crate::evidence) use lang::{
+    CPP_TESTS, c_sharp_attributes, jvm_annotations, php_attributes, php_chain_root, ruby_call, rust_attribute,
+    script_path,
+};
 pub(in crate::evidence) use names::unquoted;

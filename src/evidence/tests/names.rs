@@ -209,7 +209,9 @@ pub(super) fn rust_uses(node: Node<'_>, prefix: &str) -> Vec<(String, String)> {
     match node.kind() {
         "scoped_use_list" => {
             let prefix = node.field("path").map_or_else(|| prefix.to_owned(), |path| under(path.text()));
-            node.field("list").map(|list| list.named().flat_map(|n| rust_uses(n, &prefix)).collect()).unwrap_or_default()
+            node.field("list")
+                .map(|list| list.named().flat_map(|n| rust_uses(n, &prefix)).collect())
+                .unwrap_or_default()
         }
         "use_list" => node.named().flat_map(|n| rust_uses(n, prefix)).collect(),
         "use_as_clause" => {
@@ -235,7 +237,16 @@ fn join(means: &str, name: &str) -> String {
 fn module_name(source: &str, name: &str) -> String {
     let framework = matches!(
         source,
-        "node:test" | "vitest" | "@jest/globals" | "mocha" | "ava" | "jasmine" | "bun:test" | "@playwright/test" | "tap" | "chai"
+        "node:test"
+            | "vitest"
+            | "@jest/globals"
+            | "mocha"
+            | "ava"
+            | "jasmine"
+            | "bun:test"
+            | "@playwright/test"
+            | "tap"
+            | "chai"
     );
     match (framework, name) {
         (true, "") => String::new(),
@@ -279,9 +290,24 @@ fn squeezed(text: &str) -> String {
 pub fn dotted(node: Node<'_>) -> Option<String> {
     let two = |left: Node<'_>, right: Node<'_>| Some(format!("{}.{}", dotted(left)?, squeezed(right.text())));
     match node.kind() {
-        "identifier" | "property_identifier" | "type_identifier" | "field_identifier" | "constant" | "name" | "dotted_name"
-        | "simple_identifier" | "namespace_identifier" | "this" | "self" | "super" | "crate" | "this_expression" | "package_identifier"
-        | "relative_scope" | "instance_variable" | "this_keyword" => Some(squeezed(node.text())),
+        "identifier"
+        | "property_identifier"
+        | "type_identifier"
+        | "field_identifier"
+        | "constant"
+        | "name"
+        | "dotted_name"
+        | "simple_identifier"
+        | "namespace_identifier"
+        | "this"
+        | "self"
+        | "super"
+        | "crate"
+        | "this_expression"
+        | "package_identifier"
+        | "relative_scope"
+        | "instance_variable"
+        | "this_keyword" => Some(squeezed(node.text())),
         "variable_name" => Some(node.text().trim_start_matches('$').to_owned()),
         "attribute" if node.field("object").is_some() => two(node.field("object")?, node.field("attribute")?),
         "member_expression" => two(node.field("object")?, node.field("property")?),
@@ -303,15 +329,27 @@ pub fn dotted(node: Node<'_>) -> Option<String> {
                 _ => None,
             }
         }
-        "scoped_identifier" | "scoped_type_identifier" | "qualified_identifier" | "qualified_name" | "generic_name" | "user_type"
-        | "nullable_type" | "scope_resolution" | "generic_type" | "template_function" | "qualified_type" | "namespace_name" => {
+        "scoped_identifier"
+        | "scoped_type_identifier"
+        | "qualified_identifier"
+        | "qualified_name"
+        | "generic_name"
+        | "user_type"
+        | "nullable_type"
+        | "scope_resolution"
+        | "generic_type"
+        | "template_function"
+        | "qualified_type"
+        | "namespace_name" => {
             let text = squeezed(node.text());
             let text = text.split(['<', '(']).next().unwrap_or("");
             Some(text.replace("::", ".").replace('\\', ".").trim_matches('.').to_owned())
         }
         "parenthesized_expression" => dotted(node.named().next()?),
         "non_null_expression" | "as_expression" => dotted(node.named().next()?),
-        "call" if node.field("method").is_some() && node.field("arguments").is_none() && node.field("block").is_none() => {
+        "call"
+            if node.field("method").is_some() && node.field("arguments").is_none() && node.field("block").is_none() =>
+        {
             match node.field("receiver") {
                 Some(receiver) => two(receiver, node.field("method")?),
                 None => Some(node.field("method")?.text().to_owned()),

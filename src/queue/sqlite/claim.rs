@@ -44,12 +44,9 @@ pub(super) async fn claim(
         return Ok(None);
     }
     let mut write = Write::begin(writer).await.doing(DOING)?;
-    let taken = take_next(write.connection(), runner, now, lease).await;
-    match &taken {
-        Ok(_) | Err(QueueError::Unreadable { .. }) => write.commit().await.doing(DOING)?,
-        Err(_) => drop(write),
-    }
-    taken
+    let taken = take_next(write.connection(), runner, now, lease).await?;
+    write.commit().await.doing(DOING)?;
+    Ok(taken)
 }
 
 /// Jobs that nobody can or should do are dead on the way, so that they are not met again before all others.
@@ -65,11 +62,13 @@ async fn take_next(
             bury(db, &row, &format!("the lease ran out on try {}", row.attempt)).await?;
             continue;
         }
-        let taken = take(db, &row, runner, now, lease).await;
-        if let Err(QueueError::Unreadable { why, .. }) = &taken {
-            bury(db, &row, why).await?;
+        match take(db, &row, runner, now, lease).await {
+            Err(error @ QueueError::Unreadable { .. }) => {
+                tracing::error!(job.id = row.id().0, "a job is dead: {error}");
+                bury(db, &row, &error.to_string()).await?;
+            }
+            taken => return taken.map(Some),
         }
-        return taken.map(Some);
     }
     Ok(None)
 }

@@ -24,7 +24,18 @@ pub(super) async fn dead(readers: &SqlitePool, most: u32) -> Result<Vec<(Job, St
     let sql = format!("SELECT {JOB_COLUMNS} FROM jobs WHERE state = 'dead' ORDER BY newest DESC, id DESC LIMIT ?");
     let rows: Vec<JobRow> =
         sqlx::query_as(AssertSqlSafe(sql)).bind(i64::from(most)).fetch_all(readers).await.doing("list dead jobs")?;
-    rows.into_iter().map(|row| Ok((row.job()?, row.error.unwrap_or_default()))).collect()
+    Ok(rows.into_iter().filter_map(letter).collect())
+}
+
+/// A job that no version of ours can have written is counted and logged; there is nothing else to show of it.
+fn letter(row: JobRow) -> Option<(Job, String)> {
+    match row.job() {
+        Ok(job) => Some((job, row.error.unwrap_or_default())),
+        Err(error) => {
+            tracing::error!(job.id = row.id().0, "a dead job cannot be shown: {error}");
+            None
+        }
+    }
 }
 
 /// [`crate::queue::Queue::revive`].

@@ -11,8 +11,9 @@ use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
 
+use super::group;
+use super::store::SqliteQueue;
 use super::watch::Watch;
-use super::{SqliteQueue, group};
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 

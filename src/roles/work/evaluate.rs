@@ -19,7 +19,7 @@ use crate::pipeline::{self, Origin, Question};
 use crate::queue::{Evaluation, EvaluationState, Fenced, Lease, Superseded};
 use crate::report::{self, PostError, Posting, Target};
 use crate::score::{Record, Subject};
-use crate::words::{BaseSha, HeadSha, RunId};
+use crate::words::{BaseSha, HeadSha, RepoRef, RunId};
 
 /// How often a change is judged anew because the base moved meanwhile, within one try.
 const ROUNDS: u32 = 4;
@@ -65,6 +65,10 @@ impl Worker {
             let record = self.judge(lease, &seen).await?;
             let later = self.look(lease).await?;
             if !seen.same_question(&later) {
+                // A newer job may take this one's place, and knows nothing of its run: it must not wait for ever.
+                if let Some(run) = run {
+                    self.complete_superseded(lease, run).await?;
+                }
                 return Err(Failure::retry("the pull request changed while it was judged"));
             }
             if later.base == seen.base {
@@ -121,7 +125,9 @@ impl Worker {
     /// Fetches the exact commits and judges them, away from the threads that talk to the network.
     async fn judge(&self, lease: &Lease, seen: &Seen) -> Result<Record, Failure> {
         let trigger = &lease.job.trigger;
-        let remote = self.forge.remote(&trigger.repository, trigger.installation).await?;
+        // The name in the delivery may be an old one; the API follows it, git does not (R87).
+        let present = RepoRef { name: seen.pull.repo_name.clone(), ..trigger.repository.clone() };
+        let remote = self.forge.remote(&present, trigger.installation).await?;
         let question = Question {
             origin: Origin::Pull {
                 repository: trigger.repository.clone(),

@@ -11,7 +11,7 @@ use tracing::{Instrument, error, info, info_span, warn};
 use super::failure::Failure;
 use crate::config::{Settings, Work};
 use crate::forge::Forge;
-use crate::queue::{Fenced, Lease, Queue, QueueError, RunnerId, Settled};
+use crate::queue::{Fenced, Lease, MAX_ATTEMPTS, Queue, QueueError, RunnerId, Settled, backoff};
 
 /// How long running jobs may go on after the worker was told to stop. Past it they are dropped; their leases run out.
 const GRACE: Duration = Duration::from_secs(25);
@@ -157,9 +157,10 @@ impl Worker {
                 return Ok(());
             }
             Err(Failure::Queue(source)) => return Err(source),
-            Err(Failure::Retry { why, after }) if lease.job.attempt < crate::queue::MAX_ATTEMPTS => {
-                warn!("will try again: {why}");
-                Settled::Retry { not_before: now.saturating_add(signed(after)).unwrap_or(now), why }
+            Err(Failure::Retry { why, after }) if lease.job.attempt < MAX_ATTEMPTS => {
+                let pause = after.max(backoff(lease.job.attempt, jitter(lease)));
+                warn!(pause.seconds = pause.as_secs_f64(), "will try again: {why}");
+                Settled::Retry { not_before: now.saturating_add(signed(pause)).unwrap_or(now), why }
             }
             Err(Failure::Retry { why, .. } | Failure::GiveUp { why }) => {
                 error!("giving up: {why}");
@@ -172,6 +173,12 @@ impl Worker {
         }
         Ok(())
     }
+}
+
+/// From 0 to 1, another for each evaluation: its id ends in random bits.
+fn jitter(lease: &Lease) -> f64 {
+    let [.., last] = *lease.evaluation.0.as_bytes();
+    f64::from(last) / 255.0
 }
 
 fn signed(length: Duration) -> SignedDuration {

@@ -259,7 +259,7 @@ async fn a_head_that_the_branch_has_left_is_still_fetched_exactly() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn credentials_that_are_refused_end_the_job_and_are_in_no_text() {
+async fn credentials_that_are_refused_are_tried_again_and_are_in_no_text() {
     let hub = Hub::new().await;
     let (base, head) = simple(&hub.repo);
     let (base, head) = hub.publish(&base, &head);
@@ -268,7 +268,7 @@ async fn credentials_that_are_refused_end_the_job_and_are_in_no_text() {
         let remote = Remote { authorization: authorization.map(|value| value.to_owned().into()), ..hub.remote() };
         let error = tokio::task::block_in_place(|| mirror.fetch_change(&remote, &base, &head)).unwrap_err();
         assert!(matches!(error, GitError::Refused { .. }), "{error:?}");
-        assert_eq!(error.remedy(), Remedy::GiveUp);
+        assert_eq!(error.remedy(), Remedy::Retry);
         assert!(!format!("{error} {error:?}").contains("wrong-and-private"));
     }
     let remote = Remote { authorization: Some("Basic x\r\nX-Other: y".to_owned().into()), ..hub.remote() };
@@ -287,7 +287,7 @@ async fn what_passes_is_tried_again_and_what_does_not_is_given_up() {
         (GitFault::Status(429), Remedy::Retry),
         (GitFault::RedirectAway, Remedy::Retry),
         (GitFault::Status(200), Remedy::Retry),
-        (GitFault::Status(403), Remedy::GiveUp),
+        (GitFault::Status(403), Remedy::Retry),
         (GitFault::Status(404), Remedy::GiveUp),
         (GitFault::Stall, Remedy::Retry),
     ] {

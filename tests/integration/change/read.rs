@@ -163,7 +163,7 @@ fn a_path_is_told_what_the_base_holds_there_and_under_the_same_name_in_another_s
             "STRASSE/A -> straße/a 100644 []",
             "tests/fixtures -> Tests/fixtures 040000 [\"Tests/fixtures/fees.json\"]",
             "tests/fixtures -> tests/fixtures 040000 [\"tests/fixtures/Fees.json\", \
-             \"tests/fixtures/cafe\u{301}.json\", \"tests/fixtures/deep/er\"]",
+             \"tests/fixtures/cafe\\u{301}.json\", \"tests/fixtures/deep/er\"]",
             "SUB -> sub 160000 []",
             "linked -> linked 120000 []",
         ]

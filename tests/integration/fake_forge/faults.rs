@@ -102,7 +102,7 @@ struct Latch {
 impl Held {
     /// Returns when a request stands here.
     pub async fn arrived(&self) {
-        let long = std::time::Duration::from_secs(60);
+        let long = std::time::Duration::from_mins(1);
         tokio::time::timeout(long, self.0.arrived.notified())
             .await
             .expect("no request came to the barrier in a minute");

@@ -114,6 +114,13 @@ impl FakeForge {
         let state = self.state();
         state.history.iter().filter(|e| e.request.as_ref().is_some_and(|asked| asked.route == route)).count()
     }
+
+    /// The bodies of all requests of this kind, oldest first.
+    pub fn bodies(&self, route: Route) -> Vec<serde_json::Value> {
+        let state = self.state();
+        let asked = state.history.iter().filter_map(|entry| entry.request.as_ref());
+        asked.filter(|asked| asked.route == route).map(|asked| asked.body.clone()).collect()
+    }
 }
 
 impl Drop for FakeForge {
@@ -123,8 +130,7 @@ impl Drop for FakeForge {
 }
 
 fn first_state(origin: String) -> State {
-    let user =
-        |id: u64, login: &str, kind: &'static str| (login.to_owned(), User { id, login: login.to_owned(), kind });
+    let user = |id: u64, login: &str, kind: &'static str| (login.to_owned(), User { id, kind });
     let repo = |owner: &str, fork: bool| Repo {
         owner: owner.to_owned(),
         name: "widgets".to_owned(),

@@ -1,5 +1,6 @@
 //! The fake's HTTP: who asks, for what, and which rule answers.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes, to_bytes};
@@ -95,8 +96,9 @@ impl Target {
                 Some(id) => (Named::Id(id), rest),
                 None => return Self::Unknown,
             },
-            [owner, repo, _, ..] if repo.ends_with(".git") => {
-                return Self::Git { repo: format!("{owner}/{}", repo.trim_end_matches(".git")) };
+            [owner, repo, _, ..] => {
+                let bare = repo.strip_suffix(".git").map(|name| format!("{owner}/{name}"));
+                return bare.map_or(Self::Unknown, |repo| Self::Git { repo });
             }
             _ => return Self::Unknown,
         };
@@ -181,14 +183,14 @@ fn note(inner: &Inner, route: Route, parts: &Parts, bytes: &Bytes) -> usize {
     let mut what = format!("{} {target}", parts.method);
     for key in ["status", "conclusion", "external_id"] {
         if let Some(word) = body.get(key).and_then(Value::as_str) {
-            what.push_str(&format!(" {key}={word}"));
+            write!(what, " {key}={word}").unwrap();
         }
     }
     let mut state = inner.state.lock().unwrap();
     if route == Route::Unknown {
         state.violations.push(format!("the forge knows no {what}"));
     }
-    let asked = Asked { route, method: parts.method.to_string(), target, body };
+    let asked = Asked { route, body };
     state.history.push(Entry { what, request: Some(asked), status: None });
     state.history.len() - 1
 }
@@ -475,6 +477,12 @@ async fn git(inner: &Inner, repo: &str, parts: &Parts, bytes: &Bytes) -> Respons
     };
     {
         let state = inner.state.lock().unwrap();
+        if let Some(id) = state.repo_by_former_name(repo) {
+            let rest = parts.uri.path_and_query().map_or("", |p| p.as_str()).trim_start_matches('/');
+            let rest = rest.strip_prefix(repo).unwrap_or_default();
+            let location = format!("{}/{}{rest}", state.origin, state.repos[&id].full_name());
+            return Response::builder().status(301).header("location", location).body(Body::empty()).unwrap();
+        }
         let now = state.now();
         let Some(token) = state.tokens.get(token).filter(|t| t.expires > now) else { return refused(401) };
         if state.installations.get(&token.installation).is_none_or(|i| i.suspended) {

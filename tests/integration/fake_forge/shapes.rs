@@ -10,7 +10,7 @@ const BORN: &str = "2026-01-05T08:00:00Z";
 /// A simple user.
 pub fn user(state: &State, login: &str) -> Value {
     let origin = &state.origin;
-    let User { id, kind, .. } = state.users.get(login).unwrap_or_else(|| panic!("the fake has no user {login:?}"));
+    let User { id, kind } = state.users.get(login).unwrap_or_else(|| panic!("the fake has no user {login:?}"));
     let api = format!("{origin}/users/{login}");
     json!({
         "login": login, "id": id, "node_id": format!("U_{id}"), "avatar_url": format!("{origin}/avatars/{id}"),

@@ -1,6 +1,7 @@
 //! What the fake remembers. Stories change it; the HTTP side reads it and adds check runs and tokens.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use jiff::Timestamp;
 use serde_json::{Map, Value};
@@ -38,11 +39,10 @@ pub struct App {
     pub permissions: BTreeMap<String, String>,
 }
 
-/// A person, an organization or a bot.
+/// A person, an organization or a bot; the login is the key of the map that holds it.
 #[derive(Clone, Debug)]
 pub struct User {
     pub id: u64,
-    pub login: String,
     /// `User`, `Organization` or `Bot`.
     pub kind: &'static str,
 }
@@ -130,7 +130,7 @@ pub struct Run {
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub what: String,
-    /// For a request: its method, path with query, and body.
+    /// For a request: what for, and its body.
     pub request: Option<Asked>,
     /// For a request: the status, or `None` for a connection that was cut.
     pub status: Option<u16>,
@@ -140,8 +140,6 @@ pub struct Entry {
 #[derive(Clone, Debug)]
 pub struct Asked {
     pub route: super::Route,
-    pub method: String,
-    pub target: String,
     pub body: Value,
 }
 
@@ -183,10 +181,10 @@ impl State {
                 (Some(_), None) => " -> (cut)".to_owned(),
                 (Some(_), Some(status)) => format!(" -> {status}"),
             };
-            out.push_str(&format!("{n:>4}  {}{status}\n", entry.what));
+            writeln!(out, "{n:>4}  {}{status}", entry.what).unwrap();
         }
         for violation in &self.violations {
-            out.push_str(&format!("  !!  {violation}\n"));
+            writeln!(out, "  !!  {violation}").unwrap();
         }
         out
     }

@@ -32,7 +32,12 @@ fn copy(from: &Path, to: &Path) {
 
 #[expect(clippy::disallowed_methods, reason = "the patches of the cases are applied by git itself")]
 fn apply(folder: &Path, patch: &Path) {
-    let done = std::process::Command::new("git").arg("apply").arg(patch.canonicalize().unwrap()).current_dir(folder).status().unwrap();
+    let done = std::process::Command::new("git")
+        .arg("apply")
+        .arg(patch.canonicalize().unwrap())
+        .current_dir(folder)
+        .status()
+        .unwrap();
     assert!(done.success(), "{} does not apply", patch.display());
 }
 
@@ -53,9 +58,26 @@ fn texts(value: &serde_json::Value) -> Vec<String> {
 #[test]
 fn every_attack_has_its_rules_and_its_verdict_and_every_control_stays_clean() {
     let cases = [
-        "01-edit-assertion", "02-delete-test-file", "03-delete-test-function", "04-skip-marker-existing", "06-skiptest-from-product", "07-focus-only-js", "08-special-case-input",
-        "10-mock-under-test", "11-conftest-makereport", "19-ci-or-true", "20-config-deselect", "22-retry-inflation", "24-always-equal", "25-monkeypatch-oracle-import",
-        "32-rust-inline-ignore", "34-go-testmain-exit", "36-ctl-honest-fix", "37-ctl-docs-only", "39-ctl-remove-skip", "40-ctl-added-test",
+        "01-edit-assertion",
+        "02-delete-test-file",
+        "03-delete-test-function",
+        "04-skip-marker-existing",
+        "06-skiptest-from-product",
+        "07-focus-only-js",
+        "08-special-case-input",
+        "10-mock-under-test",
+        "11-conftest-makereport",
+        "19-ci-or-true",
+        "20-config-deselect",
+        "22-retry-inflation",
+        "24-always-equal",
+        "25-monkeypatch-oracle-import",
+        "32-rust-inline-ignore",
+        "34-go-testmain-exit",
+        "36-ctl-honest-fix",
+        "37-ctl-docs-only",
+        "39-ctl-remove-skip",
+        "40-ctl-added-test",
     ];
     let mut wrong = Vec::new();
     for name in cases {
@@ -71,7 +93,10 @@ fn every_attack_has_its_rules_and_its_verdict_and_every_control_stays_clean() {
         let control = expected["control"].as_bool().unwrap();
         let extra: Vec<_> = rules.iter().filter(|rule| control && !wanted.iter().any(|w| w == *rule)).collect();
         if !missing.is_empty() || !extra.is_empty() || !allowed.contains(&verdict.to_string()) {
-            wrong.push(format!("{name}: {verdict}, wanted {allowed:?} {wanted:?}, found {:?}", found.iter().map(|f| &f.message).collect::<Vec<_>>()));
+            wrong.push(format!(
+                "{name}: {verdict}, wanted {allowed:?} {wanted:?}, found {:?}",
+                found.iter().map(|f| &f.message).collect::<Vec<_>>()
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

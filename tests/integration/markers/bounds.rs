@@ -33,17 +33,35 @@ fn one_long_line_ends() {
 
 #[test]
 fn bytes_that_are_no_text_are_read_as_text_all_the_same() {
-    let found = judged("tests/test_a.py", b"# \xff\nimport pytest\n@pytest.mark.skip\ndef test_x():\n    pass\n".to_vec());
+    let found =
+        judged("tests/test_a.py", b"# \xff\nimport pytest\n@pytest.mark.skip\ndef test_x():\n    pass\n".to_vec());
     let skip = found.iter().find(|f| f.rule.id == "skip-marker-added").unwrap();
     assert!(skip.message.contains("the file is not UTF-8"), "{}", skip.message);
 }
 
 #[test]
 fn deep_nesting_ends_in_every_language() {
-    for path in ["tests/test_a.py", "tests/a.test.ts", "tests/a.test.tsx", "tests/a.rs", "a_test.go", "src/test/java/ATest.java", "src/test/kotlin/ATest.kt", "tests/ATests.cs", "spec/a_spec.rb", "tests/ATest.php", "tests/a_test.cc"] {
-        for (open, close) in [("(", ")"), ("[", "]"), ("{", "}"), ("!", ""), ("-", ""), ("if x:\n ", ""), ("a.b(", ")")] {
+    for path in [
+        "tests/test_a.py",
+        "tests/a.test.ts",
+        "tests/a.test.tsx",
+        "tests/a.rs",
+        "a_test.go",
+        "src/test/java/ATest.java",
+        "src/test/kotlin/ATest.kt",
+        "tests/ATests.cs",
+        "spec/a_spec.rb",
+        "tests/ATest.php",
+        "tests/a_test.cc",
+    ] {
+        for (open, close) in [("(", ")"), ("[", "]"), ("{", "}"), ("!", ""), ("-", ""), ("if x:\n ", ""), ("a.b(", ")")]
+        {
             let found = judged(path, format!("x = {}1{}", open.repeat(10_000), close.repeat(10_000)).into_bytes());
-            assert!(rule_ids(&found).contains("test-rewritten") || rule_ids(&found).contains("test-extended"), "{path} {open}: {:?}", rule_ids(&found));
+            assert!(
+                rule_ids(&found).contains("test-rewritten") || rule_ids(&found).contains("test-extended"),
+                "{path} {open}: {:?}",
+                rule_ids(&found)
+            );
         }
     }
 }
@@ -59,7 +77,10 @@ fn lines_that_do_not_parse_are_read_as_text_and_say_so() {
 
 #[test]
 fn a_configuration_that_is_none_is_named() {
-    let found = findings(&tree(&[("tests/test_a.py", "")]), &tree(&[("tests/test_a.py", "x = 1\n"), ("pyproject.toml", "[tool.pytest\n")]));
+    let found = findings(
+        &tree(&[("tests/test_a.py", "")]),
+        &tree(&[("tests/test_a.py", "x = 1\n"), ("pyproject.toml", "[tool.pytest\n")]),
+    );
     let unread = found.iter().find(|f| f.rule.id == "unread-file").unwrap();
     assert!(unread.message.contains("pyproject.toml") && unread.message.contains("TOML"), "{}", unread.message);
 }

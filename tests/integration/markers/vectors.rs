@@ -6,12 +6,27 @@ use super::{BY_PATH, Tree, findings, rule_ids};
 
 /// Cases that no parser sees, and what does see them.
 pub(crate) const NOT_SEEN: &[(&str, &str)] = &[
-    ("pytest/getattr(pytest.mark,\"sk\"+\"ip\")", "the name is put together at run time; the inventory of the tree tests (4.8) misses the test"),
-    ("pytest/local module shadows stdlib/test helper", "a helper of the project's own that checks nothing; module-shadowing sees names of the standard library and of frameworks"),
-    ("jest/async not awaited", "whether a promise is awaited in time shows only when it runs; a property sees the product's fault"),
-    ("bats1.8/! cmd not last line (set -e ignores)", "the shell's own rule about `set -e`; no grammar for bats, and no marker stands there"),
+    (
+        "pytest/getattr(pytest.mark,\"sk\"+\"ip\")",
+        "the name is put together at run time; the inventory of the tree tests (4.8) misses the test",
+    ),
+    (
+        "pytest/local module shadows stdlib/test helper",
+        "a helper of the project's own that checks nothing; module-shadowing sees names of the standard library and of frameworks",
+    ),
+    (
+        "jest/async not awaited",
+        "whether a promise is awaited in time shows only when it runs; a property sees the product's fault",
+    ),
+    (
+        "bats1.8/! cmd not last line (set -e ignores)",
+        "the shell's own rule about `set -e`; no grammar for bats, and no marker stands there",
+    ),
     ("bats1.8/run without status check", "a command whose outcome nobody asks for"),
-    ("gtest/EXPECT_NONFATAL_FAILURE", "an assertion that is always true by its own logic; on an existing test it is test-rewritten"),
+    (
+        "gtest/EXPECT_NONFATAL_FAILURE",
+        "an assertion that is always true by its own logic; on an existing test it is test-rewritten",
+    ),
     ("testthat/empty test", "a test without content; no grammar for R"),
     ("testthat/expect tolerance", "a tolerance inside an assertion; no grammar for R"),
 ];
@@ -20,7 +35,12 @@ pub(crate) const NOT_SEEN: &[(&str, &str)] = &[
 const AGAINST_BASE: &[(&str, &str, &str, &str)] = &[
     ("pytest/rename test_ -> _test_", "_test_x", "test_x", "test-removed"),
     ("pytest/def shadowed by later def", "def test_x():\n    assert 1\n", "", "test-rewritten"),
-    ("pytest/assert in try/except", "    try:\n        assert 0\n    except AssertionError:\n        pass\n", "    assert 0\n", "test-rewritten"),
+    (
+        "pytest/assert in try/except",
+        "    try:\n        assert 0\n    except AssertionError:\n        pass\n",
+        "    assert 0\n",
+        "test-rewritten",
+    ),
     ("pytest/assert tuple", "(0 == 1, \"x\")", "0 == 1, \"x\"", "test-rewritten"),
     ("go/rename TestX->testX", "testX", "TestX", "test-removed"),
     ("go/rename Testx (lower after Test)", "Testx", "TestX", "test-removed"),
@@ -40,18 +60,42 @@ const AGAINST_BASE: &[(&str, &str, &str, &str)] = &[
 /// The configuration of cases that give only the test: what the runner was told.
 const CONFIGURED: &[(&str, &str, &str)] = &[
     ("jest-config/testPathIgnorePatterns", "package.json", "{\"jest\": {\"testPathIgnorePatterns\": [\"a.test\"]}}"),
-    ("jest-config/modulePathIgnorePatterns", "package.json", "{\"jest\": {\"modulePathIgnorePatterns\": [\"a.test\"]}}"),
+    (
+        "jest-config/modulePathIgnorePatterns",
+        "package.json",
+        "{\"jest\": {\"modulePathIgnorePatterns\": [\"a.test\"]}}",
+    ),
     ("jest-config/roots", "jest.config.js", "module.exports = { roots: ['<rootDir>/other'] };\n"),
-    ("jest-config/setupFiles overriding expect", "tests/setup.js", "global.expect = () => new Proxy({}, { get: () => () => {} });\n"),
+    (
+        "jest-config/setupFiles overriding expect",
+        "tests/setup.js",
+        "global.expect = () => new Proxy({}, { get: () => () => {} });\n",
+    ),
     ("jest-config/passWithNoTests", "jest.config.ts", "export default { passWithNoTests: true };\n"),
     ("jest-config/testNamePattern not allowed in cfg", "package.json", "{\"jest\": {\"testNamePattern\": \"zz\"}}"),
-    ("vitest-config/passWithNoTests", "vitest.config.ts", "export default defineConfig({ test: { passWithNoTests: true } });\n"),
-    ("vitest-config/testNamePattern", "vitest.config.ts", "export default defineConfig({ test: { testNamePattern: /zz/ } });\n"),
-    ("vitest-config/update:true + snapshot", "vitest.config.ts", "export default defineConfig({ test: { update: true } });\n"),
+    (
+        "vitest-config/passWithNoTests",
+        "vitest.config.ts",
+        "export default defineConfig({ test: { passWithNoTests: true } });\n",
+    ),
+    (
+        "vitest-config/testNamePattern",
+        "vitest.config.ts",
+        "export default defineConfig({ test: { testNamePattern: /zz/ } });\n",
+    ),
+    (
+        "vitest-config/update:true + snapshot",
+        "vitest.config.ts",
+        "export default defineConfig({ test: { update: true } });\n",
+    ),
     ("mocha-config/.mocharc grep", ".mocharc.json", "{\"grep\": \"zz\"}"),
     ("mocha-config/.mocharc ignore+spec", ".mocharc.yml", "ignore:\n  - a.test.js\n"),
     ("mocha-config/.mocharc invert", ".mocharc.js", "module.exports = { grep: 'x', invert: true };\n"),
-    ("mocha-config/.mocharc require hack", "tests/hack.js", "const assert = require('assert');\nassert.equal = () => {};\n"),
+    (
+        "mocha-config/.mocharc require hack",
+        "tests/hack.js",
+        "const assert = require('assert');\nassert.equal = () => {};\n",
+    ),
 ];
 
 struct Case {
@@ -129,10 +173,25 @@ fn base_of(case: &Case) -> Tree {
 /// Words that a condition is written with; taken out they leave the honest test.
 fn without_condition(case: &Case) -> Tree {
     let words = [
-        "@pytest.mark.skipif(\"sys.version_info > (3,0)\", reason=\"r\")\n", "pytest.importorskip(\"no_such_mod_zz\")\n", "if testing.Short() { t.Skip() }; ", "if os.Getenv(\"E2E\") == \"\" { t.Skip() }; ",
-        "#[cfg(feature=\"slow\")]\n", "#[cfg(target_os=\"windows\")]\n", "@DisabledOnOs(OS.LINUX) ", "@EnabledOnOs(OS.WINDOWS) ", "@EnabledIfEnvironmentVariable(named=\"NOPE\",matches=\"1\") ",
-        "@DisabledIfSystemProperty(named=\"java.version\",matches=\".*\") ", "@EnabledIf(\"m\") ", "/** @requires PHP >= 99 */ ", "skip_if(TRUE);", "skip_if_not(FALSE);", "skip_on_cran();", "skip_on_ci();",
-        "skip_on_os(\"linux\");", "skip_if_not_installed(\"zzz\");", "@DisabledForJreRange(min=JRE.JAVA_8) ",
+        "@pytest.mark.skipif(\"sys.version_info > (3,0)\", reason=\"r\")\n",
+        "pytest.importorskip(\"no_such_mod_zz\")\n",
+        "if testing.Short() { t.Skip() }; ",
+        "if os.Getenv(\"E2E\") == \"\" { t.Skip() }; ",
+        "#[cfg(feature=\"slow\")]\n",
+        "#[cfg(target_os=\"windows\")]\n",
+        "@DisabledOnOs(OS.LINUX) ",
+        "@EnabledOnOs(OS.WINDOWS) ",
+        "@EnabledIfEnvironmentVariable(named=\"NOPE\",matches=\"1\") ",
+        "@DisabledIfSystemProperty(named=\"java.version\",matches=\".*\") ",
+        "@EnabledIf(\"m\") ",
+        "/** @requires PHP >= 99 */ ",
+        "skip_if(TRUE);",
+        "skip_if_not(FALSE);",
+        "skip_on_cran();",
+        "skip_on_ci();",
+        "skip_on_os(\"linux\");",
+        "skip_if_not_installed(\"zzz\");",
+        "@DisabledForJreRange(min=JRE.JAVA_8) ",
     ];
     let strip = |bytes: &[u8]| {
         let mut text = String::from_utf8(bytes.to_vec()).unwrap();
@@ -165,7 +224,12 @@ fn every_way_to_hide_a_failing_test_that_a_parser_can_see_is_found() {
         }
         let hit = match wanted {
             Some(rule) => rules.contains(rule),
-            None => rules.iter().any(|rule| !BY_PATH.contains(rule) && !rule.starts_with("unobserved") && !rule.starts_with("property") && !rule.starts_with("sandbox")),
+            None => rules.iter().any(|rule| {
+                !BY_PATH.contains(rule)
+                    && !rule.starts_with("unobserved")
+                    && !rule.starts_with("property")
+                    && !rule.starts_with("sandbox")
+            }),
         };
         let listed = NOT_SEEN.iter().any(|(id, _)| *id == case.id);
         if hit == listed {
@@ -180,11 +244,20 @@ fn every_way_to_hide_a_failing_test_that_a_parser_can_see_is_found() {
 
 #[test]
 fn unmarked_controls_have_no_marker() {
-    let controls: Vec<Case> = cases().into_iter().filter(|case| case.id.contains("CONTROL") || case.id.contains("benign")).collect();
+    let controls: Vec<Case> =
+        cases().into_iter().filter(|case| case.id.contains("CONTROL") || case.id.contains("benign")).collect();
     assert!(controls.len() >= 4, "the vectors hold controls");
     for case in controls {
         let found = findings(&Tree::new(), &case.head);
-        let rules: Vec<_> = rule_ids(&found).into_iter().filter(|rule| rule.contains("marker") || rule.contains("disabled") || rule.contains("forced") || rule.contains("retries")).collect();
+        let rules: Vec<_> = rule_ids(&found)
+            .into_iter()
+            .filter(|rule| {
+                rule.contains("marker")
+                    || rule.contains("disabled")
+                    || rule.contains("forced")
+                    || rule.contains("retries")
+            })
+            .collect();
         assert!(rules.is_empty(), "{}: {rules:?}", case.id);
     }
 }

@@ -129,7 +129,12 @@ fn toml_table(table: &toml::de::DeTable<'_>, text: &str, key: &mut Vec<String>, 
     }
 }
 
-fn toml_value(value: &toml::Spanned<toml::de::DeValue<'_>>, text: &str, key: &mut Vec<String>, entries: &mut Vec<Entry>) {
+fn toml_value(
+    value: &toml::Spanned<toml::de::DeValue<'_>>,
+    text: &str,
+    key: &mut Vec<String>,
+    entries: &mut Vec<Entry>,
+) {
     use toml::de::DeValue;
     let line = line_of(text, value.span().start);
     if key.len() > MAX_DEPTH || entries.len() > MAX_ENTRIES {
@@ -178,7 +183,9 @@ pub(super) fn yaml_tree(text: &str) -> Result<Vec<Rc<Yaml>>, Unreadable> {
             return Err(Unreadable::TooMany);
         }
         let (done, anchor) = match event {
-            Event::Alias(id) => (anchors.get(&id).cloned().unwrap_or_else(|| Rc::new(Yaml::Scalar(String::new(), line))), 0),
+            Event::Alias(id) => {
+                (anchors.get(&id).cloned().unwrap_or_else(|| Rc::new(Yaml::Scalar(String::new(), line))), 0)
+            }
             Event::Scalar(value, _, anchor, _) => (Rc::new(Yaml::Scalar(value.into_owned(), line)), anchor),
             Event::SequenceStart(anchor, _) => {
                 stack.push(Open::List(Vec::new(), anchor));
@@ -282,7 +289,8 @@ fn objects(root: Node<'_>) -> Vec<Entry> {
         if value.kind() == "object" {
             continue;
         }
-        let mut path: Vec<String> = node.ancestors().filter(|a| a.kind() == "pair").filter_map(|a| a.field("key").map(unquoted)).collect();
+        let mut path: Vec<String> =
+            node.ancestors().filter(|a| a.kind() == "pair").filter_map(|a| a.field("key").map(unquoted)).collect();
         path.reverse();
         path.push(unquoted(name));
         if value.kind() == "array" {
@@ -368,7 +376,8 @@ pub(super) fn recipes(text: &str) -> Read {
 
 /// Words on lines, as in `.rspec`.
 pub(super) fn words(text: &str) -> Read {
-    let lines = (1_u32..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
+    let lines =
+        (1_u32..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
     bounded(lines.map(|(number, line)| Entry::new(&["options".to_owned()], line.trim(), number)).collect())
 }
 

@@ -54,7 +54,8 @@ fn flavour(path: &str) -> Option<Flavour> {
         "Cargo.toml" => Flavour::Cargo,
         "nextest.toml" => Flavour::Nextest,
         "package.json" | "deno.json" => Flavour::PackageJson,
-        "jasmine.json" | ".mocharc.json" | ".mocharc.jsonc" | ".nycrc" | ".nycrc.json" | ".c8rc.json" | "jest.config.json" | "cypress.json" | ".mocharc" => Flavour::Json,
+        "jasmine.json" | ".mocharc.json" | ".mocharc.jsonc" | ".nycrc" | ".nycrc.json" | ".c8rc.json"
+        | "jest.config.json" | "cypress.json" | ".mocharc" => Flavour::Json,
         ".mocharc.yml" | ".mocharc.yaml" => Flavour::YamlOptions,
         "codecov.yml" | ".codecov.yml" | "codecov.yaml" => Flavour::Coverage,
         "pom.xml" => Flavour::Pom,
@@ -64,15 +65,47 @@ fn flavour(path: &str) -> Option<Flavour> {
         ".rspec" => Flavour::Words,
         "Makefile" | "GNUmakefile" | "makefile" | "justfile" | "Justfile" => Flavour::Recipes,
         "noxfile.py" => Flavour::Nox,
-        "Taskfile.yml" | "Taskfile.yaml" | ".gitlab-ci.yml" | ".travis.yml" | ".cirrus.yml" | "appveyor.yml" | ".appveyor.yml" | "azure-pipelines.yml" | "bitbucket-pipelines.yml"
-        | ".drone.yml" | "cloudbuild.yaml" | "buildkite.yml" | "action.yml" | "action.yaml" | ".woodpecker.yml" => Flavour::Ci,
-        _ if yaml && [".github/workflows/", ".circleci/", ".buildkite/", ".gitlab/", ".azure-pipelines/", ".github/actions/", "ci/", ".woodpecker/"].iter().any(|dir| path.starts_with(dir) || path.contains(&format!("/{dir}"))) => {
+        "Taskfile.yml"
+        | "Taskfile.yaml"
+        | ".gitlab-ci.yml"
+        | ".travis.yml"
+        | ".cirrus.yml"
+        | "appveyor.yml"
+        | ".appveyor.yml"
+        | "azure-pipelines.yml"
+        | "bitbucket-pipelines.yml"
+        | ".drone.yml"
+        | "cloudbuild.yaml"
+        | "buildkite.yml"
+        | "action.yml"
+        | "action.yaml"
+        | ".woodpecker.yml" => Flavour::Ci,
+        _ if yaml
+            && [
+                ".github/workflows/",
+                ".circleci/",
+                ".buildkite/",
+                ".gitlab/",
+                ".azure-pipelines/",
+                ".github/actions/",
+                "ci/",
+                ".woodpecker/",
+            ]
+            .iter()
+            .any(|dir| path.starts_with(dir) || path.contains(&format!("/{dir}"))) =>
+        {
             Flavour::Ci
         }
         _ if has_ending(name, &["gradle", "gradle.kts"]) => Flavour::Gradle,
         _ if has_ending(name, &["mk", "mak"]) => Flavour::Recipes,
         _ if script.is_some()
-            && (matches!(base, "jest" | "vitest" | "vite" | "playwright" | "cypress" | "ava" | "wdio" | "nyc" | "protractor") && second(".config") || name.starts_with("karma.conf") || name.starts_with(".mocharc") || name.starts_with("vitest.workspace")) =>
+            && (matches!(
+                base,
+                "jest" | "vitest" | "vite" | "playwright" | "cypress" | "ava" | "wdio" | "nyc" | "protractor"
+            ) && second(".config")
+                || name.starts_with("karma.conf")
+                || name.starts_with(".mocharc")
+                || name.starts_with("vitest.workspace")) =>
         {
             Flavour::Script(script?)
         }
@@ -102,8 +135,13 @@ pub fn configured(path: &str, old: Option<&[u8]>, new: Option<&[u8]>) -> Option<
     let old = read(old).unwrap_or_default();
     let mut markers = new.markers.clone();
     markers.extend(narrowed(flavour, &old.entries, &new.entries));
-    let plain = |side: &Side| side.commands.iter().filter(|c| shell::runs_tests(c) && shell::chooses(c).is_empty()).count();
-    if matches!(flavour, Flavour::Ci | Flavour::Recipes | Flavour::PackageJson | Flavour::Nox | Flavour::Ini | Flavour::Pyproject) && plain(&new) >= plain(&old) {
+    let plain =
+        |side: &Side| side.commands.iter().filter(|c| shell::runs_tests(c) && shell::chooses(c).is_empty()).count();
+    if matches!(
+        flavour,
+        Flavour::Ci | Flavour::Recipes | Flavour::PackageJson | Flavour::Nox | Flavour::Ini | Flavour::Pyproject
+    ) && plain(&new) >= plain(&old)
+    {
         // A command that is new and runs some of the tests takes none away.
         markers.retain(|m| !(m.kind == MarkerKind::Disabled && m.scope.starts_with("command ")));
     }
@@ -155,7 +193,8 @@ impl Side {
     fn mark_value(&mut self, kind: MarkerKind, entry: &Entry) {
         let value: String = entry.value.chars().take(120).collect();
         let amount = entry.value.trim_end_matches(['s', 'm', '%']).parse().ok();
-        self.mark(kind, entry, format!("{} = {value}", entry.last())).amount = amount.filter(|_| kind == MarkerKind::Retry);
+        self.mark(kind, entry, format!("{} = {value}", entry.last())).amount =
+            amount.filter(|_| kind == MarkerKind::Retry);
     }
 
     fn command(&mut self, entry: &Entry, script: &str) {
@@ -205,12 +244,16 @@ fn python(flavour: Flavour, entry: &Entry, side: &mut Side) {
         Flavour::Ini => matches!(section, "pytest" | "tool:pytest"),
         _ => dotted.starts_with("tool.pytest.") || dotted.starts_with("pytest."),
     };
-    let coverage = section.starts_with("coverage:") || dotted.starts_with("tool.coverage.") || (flavour == Flavour::Ini && matches!(section, "run" | "report"));
+    let coverage = section.starts_with("coverage:")
+        || dotted.starts_with("tool.coverage.")
+        || (flavour == Flavour::Ini && matches!(section, "run" | "report"));
     let last = entry.last().to_owned();
     if pytest {
         match last.as_str() {
             "addopts" => addopts(entry, side),
-            "xfail_strict" if entry.value == "false" || entry.value == "False" => side.mark_value(MarkerKind::Retry, entry),
+            "xfail_strict" if entry.value == "false" || entry.value == "False" => {
+                side.mark_value(MarkerKind::Retry, entry)
+            }
             "timeout" | "reruns" | "faulthandler_timeout" | "flaky_reruns" => side.mark_value(MarkerKind::Retry, entry),
             "norecursedirs" => {
                 for word in entry.value.split_whitespace() {
@@ -224,9 +267,16 @@ fn python(flavour: Flavour, entry: &Entry, side: &mut Side) {
         if matches!(last.as_str(), "omit" | "exclude_lines" | "exclude_also" | "partial_branches") {
             side.mark_value(MarkerKind::Coverage, entry);
         }
-    } else if section.starts_with("testenv") || dotted.contains("scripts") || dotted.contains("tasks") || dotted.contains(".env.") || dotted.starts_with("env.") {
+    } else if section.starts_with("testenv")
+        || dotted.contains("scripts")
+        || dotted.contains("tasks")
+        || dotted.contains(".env.")
+        || dotted.starts_with("env.")
+    {
         match last.as_str() {
-            "ignore_outcome" | "ignore_errors" if entry.value.eq_ignore_ascii_case("true") => side.mark_value(MarkerKind::Masked, entry),
+            "ignore_outcome" | "ignore_errors" if entry.value.eq_ignore_ascii_case("true") => {
+                side.mark_value(MarkerKind::Masked, entry)
+            }
             _ => side.command(entry, &entry.value.clone()),
         }
     }
@@ -273,7 +323,9 @@ fn cargo(entry: &Entry, side: &mut Side) {
 fn nextest(entry: &Entry, side: &mut Side) {
     match entry.last() {
         "default-filter" => side.mark_value(MarkerKind::Disabled, entry),
-        "retries" | "count" | "slow-timeout" | "leak-timeout" | "period" | "terminate-after" | "flaky-result" => side.mark_value(MarkerKind::Retry, entry),
+        "retries" | "count" | "slow-timeout" | "leak-timeout" | "period" | "terminate-after" | "flaky-result" => {
+            side.mark_value(MarkerKind::Retry, entry)
+        }
         _ => {}
     }
 }
@@ -284,7 +336,8 @@ fn package(entry: &Entry, side: &mut Side) {
         Some("scripts" | "tasks") => {
             let name = entry.key.get(1).map_or("", String::as_str).to_owned();
             let value = entry.value.clone();
-            let about_tests = ["test", "spec", "ci", "check", "verify", "e2e"].iter().any(|w| name.contains(w)) || shell::runs_tests(&value);
+            let about_tests = ["test", "spec", "ci", "check", "verify", "e2e"].iter().any(|w| name.contains(w))
+                || shell::runs_tests(&value);
             if about_tests {
                 side.command(entry, &value);
             }
@@ -302,7 +355,11 @@ fn package(entry: &Entry, side: &mut Side) {
 
 /// Values that every project excludes.
 fn is_vendor(value: &str) -> bool {
-    ["node_modules", "dist", "build", ".git", "coverage", ".next", "vendor", ".cache", "target", "lib/"].iter().any(|w| value.contains(w)) || value.starts_with("...") || value.contains("configDefaults")
+    ["node_modules", "dist", "build", ".git", "coverage", ".next", "vendor", ".cache", "target", "lib/"]
+        .iter()
+        .any(|w| value.contains(w))
+        || value.starts_with("...")
+        || value.contains("configDefaults")
 }
 
 fn script(entry: &Entry, side: &mut Side) {
@@ -312,8 +369,20 @@ fn script(entry: &Entry, side: &mut Side) {
     match last.as_str() {
         "coveragePathIgnorePatterns" => side.mark_value(MarkerKind::Coverage, entry),
         "exclude" if about_coverage => side.mark_value(MarkerKind::Coverage, entry),
-        "collectCoverageFrom" if entry.value.starts_with('!') && !is_vendor(&entry.value) => side.mark_value(MarkerKind::Coverage, entry),
-        "testPathIgnorePatterns" | "modulePathIgnorePatterns" | "testIgnore" | "excludeSpecPattern" | "ignore" | "testNamePattern" | "grep" | "grepInvert" | "fgrep" | "match" | "filter"
+        "collectCoverageFrom" if entry.value.starts_with('!') && !is_vendor(&entry.value) => {
+            side.mark_value(MarkerKind::Coverage, entry)
+        }
+        "testPathIgnorePatterns"
+        | "modulePathIgnorePatterns"
+        | "testIgnore"
+        | "excludeSpecPattern"
+        | "ignore"
+        | "testNamePattern"
+        | "grep"
+        | "grepInvert"
+        | "fgrep"
+        | "match"
+        | "filter"
             if !is_vendor(&entry.value) && !entry.value.is_empty() =>
         {
             side.mark_value(MarkerKind::Disabled, entry);
@@ -323,16 +392,34 @@ fn script(entry: &Entry, side: &mut Side) {
                 side.mark_value(MarkerKind::Disabled, entry);
             }
         }
-        "spec_files" | "files" | "spec" | "testMatch" if entry.value.starts_with('!') && !is_vendor(&entry.value) => side.mark_value(MarkerKind::Disabled, entry),
-        "passWithNoTests" | "invert" | "onlyChanged" | "onlyFailures" | "dryRun" | "dry-run" | "listTests" if on => side.mark_value(MarkerKind::Disabled, entry),
-        "passOnFailingTestSuite" | "pass-on-failing-test-suite" | "dangerouslyIgnoreUnhandledErrors" if on => side.mark_value(MarkerKind::Forced, entry),
+        "spec_files" | "files" | "spec" | "testMatch" if entry.value.starts_with('!') && !is_vendor(&entry.value) => {
+            side.mark_value(MarkerKind::Disabled, entry)
+        }
+        "passWithNoTests" | "invert" | "onlyChanged" | "onlyFailures" | "dryRun" | "dry-run" | "listTests" if on => {
+            side.mark_value(MarkerKind::Disabled, entry)
+        }
+        "passOnFailingTestSuite" | "pass-on-failing-test-suite" | "dangerouslyIgnoreUnhandledErrors" if on => {
+            side.mark_value(MarkerKind::Forced, entry)
+        }
         "testFailureExitCode" if entry.value == "0" => side.mark_value(MarkerKind::Forced, entry),
         "failWithoutAssertions" if entry.value == "false" => side.mark_value(MarkerKind::Forced, entry),
-        "forbidOnly" | "forbid-only" | "forbidPending" if entry.value == "false" => side.mark_value(MarkerKind::Retry, entry),
+        "forbidOnly" | "forbid-only" | "forbidPending" if entry.value == "false" => {
+            side.mark_value(MarkerKind::Retry, entry)
+        }
         "allowOnly" if on => side.mark_value(MarkerKind::Retry, entry),
         "update" if on => side.mark_value(MarkerKind::Snapshot, entry),
-        "updateSnapshots" | "updateSnapshot" if matches!(entry.value.as_str(), "all" | "changed" | "true") => side.mark_value(MarkerKind::Snapshot, entry),
-        "retries" | "retry" | "retryTimes" | "testTimeout" | "hookTimeout" | "timeout" | "runMode" | "openMode" | "defaultCommandTimeout" => {
+        "updateSnapshots" | "updateSnapshot" if matches!(entry.value.as_str(), "all" | "changed" | "true") => {
+            side.mark_value(MarkerKind::Snapshot, entry)
+        }
+        "retries"
+        | "retry"
+        | "retryTimes"
+        | "testTimeout"
+        | "hookTimeout"
+        | "timeout"
+        | "runMode"
+        | "openMode"
+        | "defaultCommandTimeout" => {
             side.mark_value(MarkerKind::Retry, entry);
         }
         _ => {}
@@ -344,13 +431,28 @@ fn pom(entry: &Entry, side: &mut Side) {
     let on = entry.value == "true";
     let runner = ["plugin", "properties", "configuration"].iter().any(|k| key.contains(k));
     match entry.last() {
-        "skipTests" | "maven.test.skip" | "skipITs" | "skipUnitTests" | "testFailureIgnore" | "maven.test.failure.ignore" | "skipIfNoTests" if on => {
+        "skipTests"
+        | "maven.test.skip"
+        | "skipITs"
+        | "skipUnitTests"
+        | "testFailureIgnore"
+        | "maven.test.failure.ignore"
+        | "skipIfNoTests"
+            if on =>
+        {
             let kind = if entry.last().contains("ailure") { MarkerKind::Masked } else { MarkerKind::Disabled };
             side.mark_value(kind, entry);
         }
-        "rerunFailingTestsCount" | "forkedProcessTimeoutInSeconds" | "surefire.rerunFailingTestsCount" => side.mark_value(MarkerKind::Retry, entry),
-        "exclude" | "excludedGroups" if runner && !entry.value.is_empty() && !key.contains("jacoco") && !key.contains("exclusion") => {
-            let test = entry.value.contains("Test") || entry.value.contains("IT") || entry.last() == "excludedGroups" || entry.value.contains("test");
+        "rerunFailingTestsCount" | "forkedProcessTimeoutInSeconds" | "surefire.rerunFailingTestsCount" => {
+            side.mark_value(MarkerKind::Retry, entry)
+        }
+        "exclude" | "excludedGroups"
+            if runner && !entry.value.is_empty() && !key.contains("jacoco") && !key.contains("exclusion") =>
+        {
+            let test = entry.value.contains("Test")
+                || entry.value.contains("IT")
+                || entry.last() == "excludedGroups"
+                || entry.value.contains("test");
             if test {
                 side.mark_value(MarkerKind::Disabled, entry);
             } else {
@@ -368,17 +470,32 @@ fn gradle(entry: &Entry, side: &mut Side) {
     let value = |kind, side: &mut Side| {
         side.mark(kind, entry, code.chars().take(120).collect::<String>());
     };
-    if code.replace(' ', "").contains("ignoreFailures=true") || code.contains("setIgnoreFailures(true)") || code.contains("isIgnoreFailures = true") {
+    if code.replace(' ', "").contains("ignoreFailures=true")
+        || code.contains("setIgnoreFailures(true)")
+        || code.contains("isIgnoreFailures = true")
+    {
         value(MarkerKind::Masked, side);
-    } else if code.contains("excludeTags") || code.contains("excludeTestsMatching") || code.contains("excludeEngines") || code.contains("excludeGroups") || code.contains("excludeCategories") {
+    } else if code.contains("excludeTags")
+        || code.contains("excludeTestsMatching")
+        || code.contains("excludeEngines")
+        || code.contains("excludeGroups")
+        || code.contains("excludeCategories")
+    {
         value(MarkerKind::Disabled, side);
-    } else if in_test && (code.starts_with("exclude ") || code.starts_with("exclude(") || code.replace(' ', "") == "enabled=false" || code.starts_with("onlyIf") || code.contains("includeTestsMatching")) {
+    } else if in_test
+        && (code.starts_with("exclude ")
+            || code.starts_with("exclude(")
+            || code.replace(' ', "") == "enabled=false"
+            || code.starts_with("onlyIf")
+            || code.contains("includeTestsMatching"))
+    {
         value(MarkerKind::Disabled, side);
     } else if code.contains("test.enabled = false") || code.contains("-x test") {
         value(MarkerKind::Disabled, side);
     } else if code.contains("maxRetries") || code.contains("maxFailures") || code.contains("failOnPassedAfterRetry") {
         let amount = code.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok();
-        side.mark(MarkerKind::Retry, entry, code.split(['=', '(']).next().unwrap_or("").trim().to_owned()).amount = amount;
+        side.mark(MarkerKind::Retry, entry, code.split(['=', '(']).next().unwrap_or("").trim().to_owned()).amount =
+            amount;
     }
 }
 
@@ -386,7 +503,9 @@ fn properties(entry: &Entry, side: &mut Side) {
     match entry.last() {
         "junit.jupiter.execution.timeout.default" | "systemProp.retries" => side.mark_value(MarkerKind::Retry, entry),
         "skipTests" | "maven.test.skip" if entry.value != "false" => side.mark_value(MarkerKind::Disabled, entry),
-        "junit.jupiter.extensions.autodetection.enabled" if entry.value == "true" => side.mark_value(MarkerKind::Retry, entry),
+        "junit.jupiter.extensions.autodetection.enabled" if entry.value == "true" => {
+            side.mark_value(MarkerKind::Retry, entry)
+        }
         _ => {}
     }
 }
@@ -401,7 +520,16 @@ fn phpunit(entry: &Entry, side: &mut Side) {
         side.mark_value(if about_coverage { MarkerKind::Coverage } else { MarkerKind::Disabled }, entry);
     } else if key.contains("groups.include") {
         side.mark_value(MarkerKind::Disabled, entry);
-    } else if matches!(entry.last(), "@failOnRisky" | "@failOnWarning" | "@failOnEmptyTestSuite" | "@beStrictAboutTestsThatDoNotTestAnything" | "@failOnIncomplete" | "@failOnSkipped") && entry.value == "false" {
+    } else if matches!(
+        entry.last(),
+        "@failOnRisky"
+            | "@failOnWarning"
+            | "@failOnEmptyTestSuite"
+            | "@beStrictAboutTestsThatDoNotTestAnything"
+            | "@failOnIncomplete"
+            | "@failOnSkipped"
+    ) && entry.value == "false"
+    {
         side.mark_value(MarkerKind::Retry, entry);
     }
 }
@@ -412,7 +540,8 @@ fn rspec(entry: &Entry, side: &mut Side) {
         let (name, joined) = word.split_once('=').map_or((*word, ""), |(n, v)| (n, v));
         let value = if joined.is_empty() { words.get(at + 1).copied().unwrap_or("") } else { joined };
         match name {
-            "--tag" | "-t" | "--exclude-pattern" | "--pattern" | "-P" | "--dry-run" | "--example" | "-e" | "--only-failures" | "--next-failure" => {
+            "--tag" | "-t" | "--exclude-pattern" | "--pattern" | "-P" | "--dry-run" | "--example" | "-e"
+            | "--only-failures" | "--next-failure" => {
                 side.mark(MarkerKind::Disabled, entry, format!("{name} {value}").trim().to_owned());
             }
             "--failure-exit-code" | "--error-exit-code" if value == "0" => {
@@ -430,13 +559,16 @@ fn nox(text: &str) -> Result<Side, Unreadable> {
     };
     let mut side = Side::default();
     for call in syntax.all().filter(|n| n.kind() == "call") {
-        let runs = call.field("function").is_some_and(|f| f.text().ends_with(".run") || f.text().ends_with(".run_always"));
+        let runs =
+            call.field("function").is_some_and(|f| f.text().ends_with(".run") || f.text().ends_with(".run_always"));
         let Some(arguments) = call.field("arguments").filter(|_| runs) else { continue };
         let words: Vec<String> = arguments.named().filter(|a| a.kind() == "string").map(unquoted).collect();
         let command = words.join(" ");
         let entry = Entry { key: vec!["session.run".to_owned()], value: command.clone(), line: call.line() };
         side.command(&entry, &command);
-        let codes = arguments.named().find(|a| a.kind() == "keyword_argument" && a.field("name").is_some_and(|n| n.text() == "success_codes"));
+        let codes = arguments
+            .named()
+            .find(|a| a.kind() == "keyword_argument" && a.field("name").is_some_and(|n| n.text() == "success_codes"));
         let accepts = codes.and_then(|c| c.field("value")).is_some_and(|v| v.named().any(|n| n.text() != "0"));
         if accepts && shell::runs_tests(&command) {
             side.mark(MarkerKind::Masked, &entry, "success_codes accepts a failure");
@@ -468,7 +600,10 @@ fn commands(node: &Yaml, out: &mut String, budget: &mut usize) {
             out.push('\n');
         }
         Yaml::List(list) => list.iter().for_each(|n| commands(n, out, budget)),
-        Yaml::Map(map) => map.iter().filter(|(key, _)| !matches!(key.as_str(), "name" | "env" | "with")).for_each(|(_, n)| commands(n, out, budget)),
+        Yaml::Map(map) => map
+            .iter()
+            .filter(|(key, _)| !matches!(key.as_str(), "name" | "env" | "with"))
+            .for_each(|(_, n)| commands(n, out, budget)),
     }
 }
 
@@ -496,7 +631,8 @@ fn step(node: &Rc<Yaml>, key: &mut Vec<String>, lines: &[&str], budget: &mut usi
             let tests = text.lines().any(shell::runs_tests);
             for (name, value) in map {
                 if tests && let Yaml::Scalar(value, line) = &**value {
-                    let entry = Entry { key: [key.as_slice(), &[name.clone()]].concat(), value: value.clone(), line: *line };
+                    let entry =
+                        Entry { key: [key.as_slice(), &[name.clone()]].concat(), value: value.clone(), line: *line };
                     switch(&entry, name, side);
                 }
                 key.push(name.clone());
@@ -512,7 +648,8 @@ fn switch(entry: &Entry, name: &str, side: &mut Side) {
     let value = entry.value.trim();
     let on = matches!(value, "true" | "yes" | "on" | "True");
     match name {
-        "continue-on-error" | "continueOnError" | "allow_failure" | "allow_failures" | "soft_fail" | "ignore_failure" | "ignore_errors" | "ignore_error" | "failure" => {
+        "continue-on-error" | "continueOnError" | "allow_failure" | "allow_failures" | "soft_fail"
+        | "ignore_failure" | "ignore_errors" | "ignore_error" | "failure" => {
             if on || (name == "failure" && value == "ignore") {
                 side.mark(MarkerKind::Masked, entry, format!("{name}: {value}"));
             } else if value.contains("${{") || value.contains('$') {
@@ -522,7 +659,9 @@ fn switch(entry: &Entry, name: &str, side: &mut Side) {
         "if" | "when" | "condition" if matches!(value, "false" | "${{ false }}" | "never" | "manual" | "False") => {
             side.mark(MarkerKind::Disabled, entry, format!("{name}: {value}"));
         }
-        "timeout-minutes" | "timeout" | "timeoutInMinutes" | "retry" | "max_attempts" | "retries" | "attempts" => side.mark_value(MarkerKind::Retry, entry),
+        "timeout-minutes" | "timeout" | "timeoutInMinutes" | "retry" | "max_attempts" | "retries" | "attempts" => {
+            side.mark_value(MarkerKind::Retry, entry)
+        }
         "shell" if value.contains("|| true") || value.contains("+e") => {
             side.mark(MarkerKind::Masked, entry, format!("shell: {value}"));
         }
@@ -549,7 +688,12 @@ fn scalar(entry: &Entry, lines: &[&str], side: &mut Side) {
     }
     // A block begins on the line behind its sign.
     let at = usize::try_from(entry.line).unwrap_or(1).saturating_sub(1);
-    let block = lines.get(at).is_some_and(|l| l.trim_end().ends_with(['|', '>']) || l.trim_end().ends_with("|-") || l.trim_end().ends_with(">-") || l.trim_end().ends_with("|+"));
+    let block = lines.get(at).is_some_and(|l| {
+        l.trim_end().ends_with(['|', '>'])
+            || l.trim_end().ends_with("|-")
+            || l.trim_end().ends_with(">-")
+            || l.trim_end().ends_with("|+")
+    });
     let mut entry = entry.clone();
     entry.line += u32::from(block);
     let value = entry.value.clone();
@@ -558,10 +702,34 @@ fn scalar(entry: &Entry, lines: &[&str], side: &mut Side) {
 
 /// Keys that say which tests there are: what they lose is no longer run.
 const INCLUDES: &[&str] = &[
-    "testpaths", "python_files", "python_classes", "python_functions", "testMatch", "testRegex", "roots", "specPattern", "spec", "spec_files", "testDir", "include", "files", "projects",
+    "testpaths",
+    "python_files",
+    "python_classes",
+    "python_functions",
+    "testMatch",
+    "testRegex",
+    "roots",
+    "specPattern",
+    "spec",
+    "spec_files",
+    "testDir",
+    "include",
+    "files",
+    "projects",
 ];
 /// Keys that say how much must be covered: they may rise.
-const THRESHOLDS: &[&str] = &["fail_under", "lines", "branches", "functions", "statements", "minimum", "target", "check-coverage", "watermarks", "minimumCoverage"];
+const THRESHOLDS: &[&str] = &[
+    "fail_under",
+    "lines",
+    "branches",
+    "functions",
+    "statements",
+    "minimum",
+    "target",
+    "check-coverage",
+    "watermarks",
+    "minimumCoverage",
+];
 
 fn narrowed(flavour: Flavour, old: &[Entry], new: &[Entry]) -> Vec<Marker> {
     let mut markers = Vec::new();
@@ -573,7 +741,9 @@ fn narrowed(flavour: Flavour, old: &[Entry], new: &[Entry]) -> Vec<Marker> {
     let relevant = |entry: &Entry| match flavour {
         Flavour::Ini => matches!(entry.key[0].as_str(), "pytest" | "tool:pytest") || entry.key[0].contains("report"),
         Flavour::Pyproject => entry.dotted().starts_with("tool.pytest") || entry.dotted().starts_with("tool.coverage"),
-        Flavour::Script(_) => entry.last() != "include" && entry.last() != "files" || entry.key.iter().any(|k| k == "test"),
+        Flavour::Script(_) => {
+            entry.last() != "include" && entry.last() != "files" || entry.key.iter().any(|k| k == "test")
+        }
         Flavour::PackageJson => matches!(entry.key[0].as_str(), "jest" | "mocha" | "ava" | "nyc" | "c8" | "vitest"),
         Flavour::Json | Flavour::YamlOptions | Flavour::Coverage => true,
         Flavour::PhpUnit => entry.dotted().contains("testsuite") && matches!(entry.last(), "file" | "directory"),
@@ -593,12 +763,23 @@ fn narrowed(flavour: Flavour, old: &[Entry], new: &[Entry]) -> Vec<Marker> {
         }
         seen.push(key.clone());
         let (before, after) = (members(old, &key), members(new, &key));
-        let lost: Vec<&String> = before.iter().filter(|v| !after.contains(v) && !v.starts_with('!') && !after.iter().any(|a| is_below(v, a))).collect();
-        let usual = |v: &String| ["test", "spec", "src", "Test", "__tests__"].iter().any(|w| v.contains(w)) || v == "." || v.contains("<rootDir>\"");
+        let lost: Vec<&String> = before
+            .iter()
+            .filter(|v| !after.contains(v) && !v.starts_with('!') && !after.iter().any(|a| is_below(v, a)))
+            .collect();
+        let usual = |v: &String| {
+            ["test", "spec", "src", "Test", "__tests__"].iter().any(|w| v.contains(w))
+                || v == "."
+                || v.contains("<rootDir>\"")
+        };
         if !lost.is_empty() && !after.iter().all(|v| v == "." || v == "**/*") {
             let lost = lost.iter().map(|s| s.as_str()).collect::<Vec<_>>().join(", ");
             mark(MarkerKind::Disabled, entry, format!("{} no longer names {lost}", entry.last()));
-        } else if before.is_empty() && !after.iter().any(usual) && !matches!(entry.last(), "files" | "include" | "projects") && flavour != Flavour::PhpUnit {
+        } else if before.is_empty()
+            && !after.iter().any(usual)
+            && !matches!(entry.last(), "files" | "include" | "projects")
+            && flavour != Flavour::PhpUnit
+        {
             mark(MarkerKind::Disabled, entry, format!("{} = {}", entry.last(), after.join(", ")));
         }
     }
@@ -614,8 +795,12 @@ fn narrowed(flavour: Flavour, old: &[Entry], new: &[Entry]) -> Vec<Marker> {
         }
     }
     if flavour == Flavour::PhpUnit {
-        let suites = |entries: &[Entry]| members(entries, "phpunit.testsuites.testsuite.file").len() + members(entries, "phpunit.testsuites.testsuite.directory").len();
-        if suites(new) == 0 && suites(old) > 0
+        let suites = |entries: &[Entry]| {
+            members(entries, "phpunit.testsuites.testsuite.file").len()
+                + members(entries, "phpunit.testsuites.testsuite.directory").len()
+        };
+        if suites(new) == 0
+            && suites(old) > 0
             && let Some(entry) = new.first()
         {
             mark(MarkerKind::Disabled, entry, "no test suite is left".to_owned());
@@ -636,7 +821,11 @@ fn tests_left(flavour: Flavour, old: &Side, new: &Side) -> Option<Marker> {
     }
     let script = |side: &Side| side.entries.iter().find(|e| e.key == ["scripts", "test"]).cloned();
     let (before, after) = (script(old)?, script(new)?);
-    (shell::runs_tests(&before.value) && !shell::runs_tests(&after.value) && !after.value.contains("run") && !after.value.contains("node")).then(|| {
+    (shell::runs_tests(&before.value)
+        && !shell::runs_tests(&after.value)
+        && !after.value.contains("run")
+        && !after.value.contains("node"))
+    .then(|| {
         let mut marker = Marker::new(MarkerKind::Masked, "the script `test` no longer runs the tests", after.line);
         marker.scope = "scripts.test".to_owned();
         marker

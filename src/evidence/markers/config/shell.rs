@@ -4,14 +4,77 @@ use crate::evidence::markers::marker::MarkerKind;
 
 /// Words that run tests. A word of two parts stands for both in order, other words between them allowed.
 const RUNNERS: &[&[&str]] = &[
-    &["pytest"], &["py.test"], &["unittest"], &["nose2"], &["nosetests"], &["tox"], &["nox"], &["jest"], &["vitest"], &["mocha"], &["ava"], &["jasmine"],
-    &["karma"], &["playwright", "test"], &["cypress", "run"], &["npm", "test"], &["npm", "t"], &["yarn", "test"], &["pnpm", "test"], &["bun", "test"],
-    &["deno", "test"], &["node", "--test"], &["cargo", "test"], &["cargo", "nextest"], &["cargo", "t"], &["go", "test"], &["gotestsum"], &["ginkgo"],
-    &["mvn", "test"], &["mvn", "verify"], &["mvn", "install"], &["mvnw", "test"], &["mvnw", "verify"], &["gradle", "test"], &["gradle", "check"], &["gradlew", "test"],
-    &["gradlew", "check"], &["dotnet", "test"], &["rspec"], &["rake", "test"], &["rake", "spec"], &["rails", "test"], &["phpunit"], &["pest"], &["ctest"], &["make", "test"],
-    &["make", "check"], &["bazel", "test"], &["mix", "test"], &["prove"], &["bats"], &["swift", "test"], &["xcodebuild", "test"], &["sbt", "test"], &["flutter", "test"],
-    &["hatch", "test"], &["composer", "test"], &["just", "test"], &["task", "test"], &["trunk", "test"], &["zig", "test"], &["stack", "test"], &["cabal", "test"], &["lein", "test"],
-    &["npx", "test"], &["uv", "pytest"], &["nx", "test"], &["turbo", "test"], &["turbo", "run", "test"], &["lerna", "run", "test"], &["make", "tests"],
+    &["pytest"],
+    &["py.test"],
+    &["unittest"],
+    &["nose2"],
+    &["nosetests"],
+    &["tox"],
+    &["nox"],
+    &["jest"],
+    &["vitest"],
+    &["mocha"],
+    &["ava"],
+    &["jasmine"],
+    &["karma"],
+    &["playwright", "test"],
+    &["cypress", "run"],
+    &["npm", "test"],
+    &["npm", "t"],
+    &["yarn", "test"],
+    &["pnpm", "test"],
+    &["bun", "test"],
+    &["deno", "test"],
+    &["node", "--test"],
+    &["cargo", "test"],
+    &["cargo", "nextest"],
+    &["cargo", "t"],
+    &["go", "test"],
+    &["gotestsum"],
+    &["ginkgo"],
+    &["mvn", "test"],
+    &["mvn", "verify"],
+    &["mvn", "install"],
+    &["mvnw", "test"],
+    &["mvnw", "verify"],
+    &["gradle", "test"],
+    &["gradle", "check"],
+    &["gradlew", "test"],
+    &["gradlew", "check"],
+    &["dotnet", "test"],
+    &["rspec"],
+    &["rake", "test"],
+    &["rake", "spec"],
+    &["rails", "test"],
+    &["phpunit"],
+    &["pest"],
+    &["ctest"],
+    &["make", "test"],
+    &["make", "check"],
+    &["bazel", "test"],
+    &["mix", "test"],
+    &["prove"],
+    &["bats"],
+    &["swift", "test"],
+    &["xcodebuild", "test"],
+    &["sbt", "test"],
+    &["flutter", "test"],
+    &["hatch", "test"],
+    &["composer", "test"],
+    &["just", "test"],
+    &["task", "test"],
+    &["trunk", "test"],
+    &["zig", "test"],
+    &["stack", "test"],
+    &["cabal", "test"],
+    &["lein", "test"],
+    &["npx", "test"],
+    &["uv", "pytest"],
+    &["nx", "test"],
+    &["turbo", "test"],
+    &["turbo", "run", "test"],
+    &["lerna", "run", "test"],
+    &["make", "tests"],
 ];
 
 /// One thing that a command does.
@@ -26,9 +89,15 @@ pub(super) struct Hit {
 /// Whether a command runs tests.
 pub(super) fn runs_tests(command: &str) -> bool {
     command.split(['\n', ';', '|', '&']).any(|part| {
-        let words: Vec<&str> = part.split_whitespace().map(|w| w.rsplit('/').next().unwrap_or(w).trim_matches(['"', '\'', '(', ')', '@', '-'])).collect();
+        let words: Vec<&str> = part
+            .split_whitespace()
+            .map(|w| w.rsplit('/').next().unwrap_or(w).trim_matches(['"', '\'', '(', ')', '@', '-']))
+            .collect();
         let raw: Vec<&str> = part.split_whitespace().collect();
-        let installs = matches!(words.first(), Some(&"pip" | &"apt-get" | &"echo" | &"brew")) || part.contains("pip install") || part.contains("npm install") || part.contains("npm i ");
+        let installs = matches!(words.first(), Some(&"pip" | &"apt-get" | &"echo" | &"brew"))
+            || part.contains("pip install")
+            || part.contains("npm install")
+            || part.contains("npm i ");
         !installs && RUNNERS.iter().any(|runner| in_order(&words, &raw, runner))
     })
 }
@@ -37,7 +106,9 @@ fn in_order(words: &[&str], raw: &[&str], runner: &[&str]) -> bool {
     let mut at = 0;
     for wanted in runner {
         let found = words[at..].iter().zip(&raw[at..]).position(|(word, raw)| {
-            word == wanted || raw == wanted || word.strip_prefix(wanted).is_some_and(|rest| rest.starts_with(':') && *wanted == "test")
+            word == wanted
+                || raw == wanted
+                || word.strip_prefix(wanted).is_some_and(|rest| rest.starts_with(':') && *wanted == "test")
         });
         match found {
             Some(step) => at += step + 1,
@@ -84,7 +155,11 @@ pub(super) fn judge(script: &str) -> Vec<Hit> {
             hit(MarkerKind::Snapshot, word);
         }
         if !runs_tests(&flat) {
-            if any && matches!(flat.as_str(), "exit 0" | "true" | ":") && number == &lines.last().map_or(0, |l| l.0) && lines.len() > 1 {
+            if any
+                && matches!(flat.as_str(), "exit 0" | "true" | ":")
+                && number == &lines.last().map_or(0, |l| l.0)
+                && lines.len() > 1
+            {
                 hit(MarkerKind::Masked, "`exit 0` at the end");
             }
             continue;
@@ -111,8 +186,11 @@ fn masks(line: &str) -> Option<&'static str> {
     for rest in parts {
         let rest = rest.trim().trim_matches(['(', ')', '{', '}', ' ']).trim_end_matches(';').trim();
         let word = rest.split_whitespace().next().unwrap_or("");
-        let quiet = matches!(word, "true" | ":" | "/bin/true" | "echo" | "printf" | "exit" | "return" | "warn") && !rest.contains("exit 1") && !rest.contains("false");
-        let fails = (word == "exit" || word == "return") && !matches!(rest.split_whitespace().nth(1), Some("0" | "$?_"));
+        let quiet = matches!(word, "true" | ":" | "/bin/true" | "echo" | "printf" | "exit" | "return" | "warn")
+            && !rest.contains("exit 1")
+            && !rest.contains("false");
+        let fails =
+            (word == "exit" || word == "return") && !matches!(rest.split_whitespace().nth(1), Some("0" | "$?_"));
         if quiet && !fails && (runs_tests(first) || line.contains("test")) {
             return Some("`|| true` or its like behind it");
         }
@@ -137,16 +215,45 @@ fn masks(line: &str) -> Option<&'static str> {
 /// A word that lets a test run rewrite its snapshots.
 pub(super) fn updates(line: &str) -> Option<&'static str> {
     const WORDS: &[&str] = &[
-        "--snapshot-update", "--inline-snapshot=fix", "--inline-snapshot=create", "--update-snapshots", "--update-snapshot", "--updateSnapshot", "INSTA_UPDATE=always",
-        "INSTA_UPDATE=unseen", "INSTA_FORCE_PASS=1", "TRYBUILD=overwrite", "UPDATE_EXPECT=1", "UPDATE_GOLDEN", "UPDATE_SNAPSHOTS", "UPDATE_GOLDENS", "--force-regen", "--regen-all",
-        "cargo insta accept", "--accept", "BLESS=1", "UPDATE_BASELINES", "-d --update-snapshots", "--golden-update", "--update-goldens", "SNAPSHOT_UPDATE", "RECORD_SNAPSHOTS",
-        "--update-baseline", "--write-snapshots",
+        "--snapshot-update",
+        "--inline-snapshot=fix",
+        "--inline-snapshot=create",
+        "--update-snapshots",
+        "--update-snapshot",
+        "--updateSnapshot",
+        "INSTA_UPDATE=always",
+        "INSTA_UPDATE=unseen",
+        "INSTA_FORCE_PASS=1",
+        "TRYBUILD=overwrite",
+        "UPDATE_EXPECT=1",
+        "UPDATE_GOLDEN",
+        "UPDATE_SNAPSHOTS",
+        "UPDATE_GOLDENS",
+        "--force-regen",
+        "--regen-all",
+        "cargo insta accept",
+        "--accept",
+        "BLESS=1",
+        "UPDATE_BASELINES",
+        "-d --update-snapshots",
+        "--golden-update",
+        "--update-goldens",
+        "SNAPSHOT_UPDATE",
+        "RECORD_SNAPSHOTS",
+        "--update-baseline",
+        "--write-snapshots",
     ];
-    if let Some(word) = WORDS.iter().find(|w| line.split_whitespace().any(|part| part == **w || part.starts_with(&format!("{w}=")) || part.trim_matches(['"', '\'']) == **w) || (w.contains(' ') && line.contains(**w))) {
+    if let Some(word) = WORDS.iter().find(|w| {
+        line.split_whitespace()
+            .any(|part| part == **w || part.starts_with(&format!("{w}=")) || part.trim_matches(['"', '\'']) == **w)
+            || (w.contains(' ') && line.contains(**w))
+    }) {
         return Some(word);
     }
     let words: Vec<&str> = line.split_whitespace().collect();
-    let script = ["jest", "vitest", "ava", "mocha", "npm", "yarn", "pnpm", "playwright"].iter().any(|r| words.iter().any(|w| w.ends_with(r)));
+    let script = ["jest", "vitest", "ava", "mocha", "npm", "yarn", "pnpm", "playwright"]
+        .iter()
+        .any(|r| words.iter().any(|w| w.ends_with(r)));
     if script && (words.contains(&"-u") || words.contains(&"--update")) && runs_tests(line) {
         return Some("-u");
     }
@@ -155,8 +262,62 @@ pub(super) fn updates(line: &str) -> Option<&'static str> {
 
 /// The words by which a command leaves tests out.
 pub(super) fn chooses(line: &str) -> Vec<String> {
-    const WITH_VALUE: &[&str] = &["--deselect", "--ignore", "--ignore-glob", "-k", "-m", "--testPathIgnorePatterns", "--testNamePattern", "--modulePathIgnorePatterns", "--skip", "-skip", "-run", "--exclude", "--exclude-group", "--exclude-tag", "--exclude-pattern", "--grep", "-g", "--fgrep", "--grep-invert", "--tag", "--tags", "-x", "--filter-expr", "-E", "--exclude-testsuite", "-LE", "--test-rerun-max_", "--filter", "--exclude-regex", "--tests", "-t"];
-    const ALONE: &[&str] = &["--passWithNoTests", "--pass-with-no-tests", "--collect-only", "--co", "-short", "--lf", "--last-failed", "--no-run", "-DskipTests", "-DskipTests=true", "-Dmaven.test.skip=true", "-Dmaven.test.skip", "--onlyChanged", "--only-failures", "--dry-run", "--invert", "-DskipITs", "--listTests", "--suppress-no-test-exit-code", "-Dsurefire.failIfNoSpecifiedTests=false", "--no-tests=pass"];
+    const WITH_VALUE: &[&str] = &[
+        "--deselect",
+        "--ignore",
+        "--ignore-glob",
+        "-k",
+        "-m",
+        "--testPathIgnorePatterns",
+        "--testNamePattern",
+        "--modulePathIgnorePatterns",
+        "--skip",
+        "-skip",
+        "-run",
+        "--exclude",
+        "--exclude-group",
+        "--exclude-tag",
+        "--exclude-pattern",
+        "--grep",
+        "-g",
+        "--fgrep",
+        "--grep-invert",
+        "--tag",
+        "--tags",
+        "-x",
+        "--filter-expr",
+        "-E",
+        "--exclude-testsuite",
+        "-LE",
+        "--test-rerun-max_",
+        "--filter",
+        "--exclude-regex",
+        "--tests",
+        "-t",
+    ];
+    const ALONE: &[&str] = &[
+        "--passWithNoTests",
+        "--pass-with-no-tests",
+        "--collect-only",
+        "--co",
+        "-short",
+        "--lf",
+        "--last-failed",
+        "--no-run",
+        "-DskipTests",
+        "-DskipTests=true",
+        "-Dmaven.test.skip=true",
+        "-Dmaven.test.skip",
+        "--onlyChanged",
+        "--only-failures",
+        "--dry-run",
+        "--invert",
+        "-DskipITs",
+        "--listTests",
+        "--suppress-no-test-exit-code",
+        "-Dsurefire.failIfNoSpecifiedTests=false",
+        "--no-tests=pass",
+    ];
     let words: Vec<&str> = line.split_whitespace().map(|w| w.trim_matches(['"', '\''])).collect();
     let mut found = Vec::new();
     for (at, word) in words.iter().enumerate() {
@@ -180,7 +341,11 @@ pub(super) fn chooses(line: &str) -> Vec<String> {
 fn fits(name: &str, words: &[&str], at: usize) -> bool {
     let before = |program: &str| words[..at].iter().any(|w| w.rsplit('/').next() == Some(program));
     match name {
-        "-m" => before("pytest") || before("py.test") || (words[..at].iter().any(|w| w.ends_with("pytest")) && words.get(at + 1).is_some()),
+        "-m" => {
+            before("pytest")
+                || before("py.test")
+                || (words[..at].iter().any(|w| w.ends_with("pytest")) && words.get(at + 1).is_some())
+        }
         "-k" => before("pytest") || before("py.test") || before("unittest"),
         "-x" => (before("gradle") || before("gradlew")) && words.get(at + 1).is_some_and(|w| w.contains("test")),
         "-E" | "--filter-expr" => before("nextest") || before("ctest"),
@@ -202,7 +367,17 @@ fn retries(line: &str) -> Option<String> {
     let words: Vec<&str> = line.split_whitespace().collect();
     for (at, word) in words.iter().enumerate() {
         let (name, joined) = word.split_once('=').map_or((*word, None), |(n, v)| (n, Some(v)));
-        if matches!(name, "--reruns" | "--retries" | "--retry" | "--flaky_test_attempts" | "--repeat-until-fail_" | "--rerun-fails" | "--repeat") || name == "-Dsurefire.rerunFailingTestsCount" {
+        if matches!(
+            name,
+            "--reruns"
+                | "--retries"
+                | "--retry"
+                | "--flaky_test_attempts"
+                | "--repeat-until-fail_"
+                | "--rerun-fails"
+                | "--repeat"
+        ) || name == "-Dsurefire.rerunFailingTestsCount"
+        {
             let value = joined.or_else(|| words.get(at + 1).copied()).unwrap_or("");
             return Some(format!("{name} {value}"));
         }

@@ -6,12 +6,18 @@ use crate::evidence::markers::context::{Walk, equality, exit_zero, framework_imp
 use crate::evidence::markers::marker::{Condition, MarkerKind};
 use crate::evidence::tests::c_sharp_attributes;
 
-const FRAMEWORKS: &[&str] = &["Xunit", "NUnit", "Microsoft.VisualStudio.TestTools", "Moq", "NSubstitute", "FluentAssertions", "Shouldly"];
-const THROWN: &[&str] = &["SkipException", "IgnoreException", "InconclusiveException", "AssertInconclusiveException", "SuccessException"];
+const FRAMEWORKS: &[&str] =
+    &["Xunit", "NUnit", "Microsoft.VisualStudio.TestTools", "Moq", "NSubstitute", "FluentAssertions", "Shouldly"];
+const THROWN: &[&str] =
+    &["SkipException", "IgnoreException", "InconclusiveException", "AssertInconclusiveException", "SuccessException"];
 
 pub(super) fn visit(walk: &mut Walk<'_, '_>, node: Node<'_>) {
     match node.kind() {
-        "class_declaration" | "method_declaration" | "property_declaration" | "struct_declaration" | "record_declaration" => {
+        "class_declaration"
+        | "method_declaration"
+        | "property_declaration"
+        | "struct_declaration"
+        | "record_declaration" => {
             for (name, mark) in c_sharp_attributes(node, walk.names()) {
                 attribute(walk, &name, mark);
             }
@@ -29,7 +35,8 @@ pub(super) fn visit(walk: &mut Walk<'_, '_>, node: Node<'_>) {
         }
         "using_directive" => framework_import(walk, node, FRAMEWORKS),
         "preproc_if" | "if_directive" => {
-            let dead = node.field("condition").or_else(|| node.named().next()).is_some_and(|c| literal(c) == Some(false));
+            let dead =
+                node.field("condition").or_else(|| node.named().next()).is_some_and(|c| literal(c) == Some(false));
             if dead && walk.in_test(node) {
                 walk.always(MarkerKind::Skip, node, "#if false");
             }
@@ -49,18 +56,23 @@ fn equality_operator(walk: &mut Walk<'_, '_>, node: Node<'_>) {
 fn attribute(walk: &mut Walk<'_, '_>, name: &str, mark: Node<'_>) {
     let spelling = squeezed(mark);
     let named = |key: &str| {
-        let argument = mark.descendants().find(|n| n.kind() == "attribute_argument" && n.field("name").is_some_and(|k| k.text() == key));
+        let argument = mark
+            .descendants()
+            .find(|n| n.kind() == "attribute_argument" && n.field("name").is_some_and(|k| k.text() == key));
         argument.and_then(|a| a.named().last())
     };
     match name {
-        "Ignore" | "Explicit" | "Inconclusive" | "ActiveIssue" => walk.always(MarkerKind::Skip, mark, format!("[{name}]")),
+        "Ignore" | "Explicit" | "Inconclusive" | "ActiveIssue" => {
+            walk.always(MarkerKind::Skip, mark, format!("[{name}]"))
+        }
         "ExcludeFromCodeCoverage" => walk.always(MarkerKind::Coverage, mark, spelling),
         "Retry" | "RetryFact" | "RetryTheory" | "Repeat" => {
             let amount = mark.descendants().find_map(number);
             walk.emit(MarkerKind::Retry, mark, Condition::Always, format!("[{name}]")).amount = amount.or(Some(1.0));
         }
         "Timeout" | "MaxTime" => {
-            walk.emit(MarkerKind::Retry, mark, Condition::Always, format!("[{name}]")).amount = mark.descendants().find_map(number);
+            walk.emit(MarkerKind::Retry, mark, Condition::Always, format!("[{name}]")).amount =
+                mark.descendants().find_map(number);
         }
         "ConditionalFact" | "ConditionalTheory" | "Platform" | "SkipOnPlatform" | "SkipOnCI" | "OSSkipCondition" => {
             walk.emit(MarkerKind::Skip, mark, Condition::When(spelling.clone()), spelling);
@@ -97,9 +109,15 @@ fn call(walk: &mut Walk<'_, '_>, node: Node<'_>) {
             walk.always(kind, node, full);
         }
         ("Assert", "SkipWhen") | ("Skip", "If" | "When") => walk.skip_if(node, first, true, &full),
-        ("Assert", "SkipUnless") | ("Skip", "IfNot" | "Unless") | ("Assume", "That") => walk.skip_if(node, first, false, &full),
+        ("Assert", "SkipUnless") | ("Skip", "IfNot" | "Unless") | ("Assume", "That") => {
+            walk.skip_if(node, first, false, &full)
+        }
         ("Environment", "Exit") if first.is_some_and(|a| a.text() == "0") => {
-            let holder = node.ancestors().find(|a| a.kind() == "method_declaration").and_then(|m| m.field("name")).map_or("", Node::text);
+            let holder = node
+                .ancestors()
+                .find(|a| a.kind() == "method_declaration")
+                .and_then(|m| m.field("name"))
+                .map_or("", Node::text);
             exit_zero(walk, node, "Environment.Exit(0)", holder != "Main");
         }
         _ => {}

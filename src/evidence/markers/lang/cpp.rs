@@ -24,8 +24,12 @@ pub(super) fn visit(walk: &mut Walk<'_, '_>, node: Node<'_>) {
         "call_expression" => call(walk, node),
         "preproc_if" => {
             let dead = node.field("condition").is_some_and(|c| literal(c) == Some(false));
-            let tests = node.descendants().any(|n| n.kind() == "function_declarator" && n.field("declarator").is_some_and(|d| CPP_TESTS.contains(&d.text())))
-                || node.descendants().any(|n| n.kind() == "call_expression" && n.field("function").is_some_and(|f| CPP_TESTS.contains(&f.text())));
+            let tests = node.descendants().any(|n| {
+                n.kind() == "function_declarator"
+                    && n.field("declarator").is_some_and(|d| CPP_TESTS.contains(&d.text()))
+            }) || node.descendants().any(|n| {
+                n.kind() == "call_expression" && n.field("function").is_some_and(|f| CPP_TESTS.contains(&f.text()))
+            });
             if dead && tests {
                 walk.always(MarkerKind::Skip, node, "#if 0");
             }
@@ -41,7 +45,10 @@ pub(super) fn visit(walk: &mut Walk<'_, '_>, node: Node<'_>) {
 }
 
 fn equality_operator(walk: &mut Walk<'_, '_>, node: Node<'_>) {
-    let operator = node.descendants().find(|n| n.kind() == "operator_name").is_some_and(|n| n.text().replace(' ', "") == "operator==");
+    let operator = node
+        .descendants()
+        .find(|n| n.kind() == "operator_name")
+        .is_some_and(|n| n.text().replace(' ', "") == "operator==");
     let body: String = node.field("body").map_or("", Node::text).chars().filter(|c| c.is_alphanumeric()).collect();
     if operator && body == "returntrue" && walk.role == Role::Product && !walk.in_test(node) {
         walk.always(MarkerKind::Equality, node, "`operator==` is always true");
@@ -53,8 +60,16 @@ fn call(walk: &mut Walk<'_, '_>, node: Node<'_>) {
     let name = node.field("function").map_or("", Node::text);
     let arguments = arguments(node);
     let last = name.rsplit("::").next().unwrap_or(name);
-    if matches!(last, "exit" | "_exit" | "_Exit" | "quick_exit") && arguments.first().is_some_and(|a| matches!(a.text(), "0" | "EXIT_SUCCESS")) {
-        let main = node.ancestors().any(|a| a.kind() == "function_definition" && a.descendants().find(|n| n.kind() == "function_declarator").and_then(|d| d.field("declarator")).is_some_and(|n| n.text() == "main"));
+    if matches!(last, "exit" | "_exit" | "_Exit" | "quick_exit")
+        && arguments.first().is_some_and(|a| matches!(a.text(), "0" | "EXIT_SUCCESS"))
+    {
+        let main = node.ancestors().any(|a| {
+            a.kind() == "function_definition"
+                && a.descendants()
+                    .find(|n| n.kind() == "function_declarator")
+                    .and_then(|d| d.field("declarator"))
+                    .is_some_and(|n| n.text() == "main")
+        });
         exit_zero(walk, node, &squeezed(node), !main);
     }
     match last {
@@ -62,7 +77,9 @@ fn call(walk: &mut Walk<'_, '_>, node: Node<'_>) {
             let kind = if walk.in_test(node) { MarkerKind::Skip } else { MarkerKind::SkipInProduct };
             walk.always(kind, node, last.to_owned());
         }
-        "GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST" | "CHECK_NOFAIL" | "GTEST_SUCCEED_" | "SUCCEED_" => walk.always(MarkerKind::Skip, node, last.to_owned()),
+        "GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST" | "CHECK_NOFAIL" | "GTEST_SUCCEED_" | "SUCCEED_" => {
+            walk.always(MarkerKind::Skip, node, last.to_owned())
+        }
         _ if CPP_TESTS.contains(&last) => tags(walk, node, &arguments),
         _ => {}
     }
@@ -73,12 +90,17 @@ fn tags(walk: &mut Walk<'_, '_>, node: Node<'_>, arguments: &[Node<'_>]) {
     for argument in arguments.iter().skip(1) {
         let text = argument.text();
         let hidden = text.contains("[.") || text.contains("[!hide]") || text.contains("[hide]");
-        let may_fail = text.contains("[!mayfail]") || text.contains("[!shouldfail]") || text.contains("may_fail(") || text.contains("should_fail(") || text.contains("expected_failures(");
+        let may_fail = text.contains("[!mayfail]")
+            || text.contains("[!shouldfail]")
+            || text.contains("may_fail(")
+            || text.contains("should_fail(")
+            || text.contains("expected_failures(");
         if hidden || may_fail || text.contains("disabled()") {
             walk.always(MarkerKind::Skip, node, squeezed(*argument));
         }
     }
-    let decorated = node.ancestors().take(3).any(|a| a.kind() == "binary_expression" && a.text().contains("doctest::skip"));
+    let decorated =
+        node.ancestors().take(3).any(|a| a.kind() == "binary_expression" && a.text().contains("doctest::skip"));
     if decorated || arguments.iter().any(|a| a.text().contains("doctest::skip")) {
         walk.emit(MarkerKind::Skip, node, Condition::Always, "doctest::skip");
     }

@@ -5,12 +5,59 @@ use crate::evidence::grammar::Node;
 use crate::evidence::markers::context::{Walk, equality, exit_zero, framework_import, literal, squeezed};
 use crate::evidence::markers::marker::{Condition, MarkerKind, Role};
 
-const GINKGO_SKIP: &[&str] = &["PIt", "XIt", "PDescribe", "XDescribe", "PContext", "XContext", "PSpecify", "XSpecify", "PWhen", "PEntry", "XEntry", "PDescribeTable", "XDescribeTable"];
+const GINKGO_SKIP: &[&str] = &[
+    "PIt",
+    "XIt",
+    "PDescribe",
+    "XDescribe",
+    "PContext",
+    "XContext",
+    "PSpecify",
+    "XSpecify",
+    "PWhen",
+    "PEntry",
+    "XEntry",
+    "PDescribeTable",
+    "XDescribeTable",
+];
 const GINKGO_FOCUS: &[&str] = &["FIt", "FDescribe", "FContext", "FSpecify", "FWhen", "FEntry", "FDescribeTable"];
-const FRAMEWORKS: &[&str] = &["testing", "github.com/stretchr/testify", "github.com/onsi/ginkgo", "github.com/onsi/gomega", "github.com/golang/mock"];
+const FRAMEWORKS: &[&str] = &[
+    "testing",
+    "github.com/stretchr/testify",
+    "github.com/onsi/ginkgo",
+    "github.com/onsi/gomega",
+    "github.com/golang/mock",
+];
 const SYSTEMS: &[&str] = &[
-    "windows", "darwin", "linux", "freebsd", "netbsd", "openbsd", "solaris", "plan9", "aix", "js", "wasip1", "android", "ios", "dragonfly", "illumos",
-    "amd64", "arm64", "arm", "386", "wasm", "ppc64", "ppc64le", "mips", "mipsle", "mips64", "mips64le", "riscv64", "s390x", "loong64",
+    "windows",
+    "darwin",
+    "linux",
+    "freebsd",
+    "netbsd",
+    "openbsd",
+    "solaris",
+    "plan9",
+    "aix",
+    "js",
+    "wasip1",
+    "android",
+    "ios",
+    "dragonfly",
+    "illumos",
+    "amd64",
+    "arm64",
+    "arm",
+    "386",
+    "wasm",
+    "ppc64",
+    "ppc64le",
+    "mips",
+    "mipsle",
+    "mips64",
+    "mips64le",
+    "riscv64",
+    "s390x",
+    "loong64",
 ];
 
 pub(super) fn visit(walk: &mut Walk<'_, '_>, node: Node<'_>) {
@@ -38,7 +85,9 @@ fn is_handle(node: Node<'_>, name: &str) -> bool {
             p.descendants().any(|d| {
                 d.kind() == "parameter_declaration"
                     && d.fields("name").any(|n| n.text() == name)
-                    && d.field("type").is_some_and(|t| t.text().contains("testing.") || t.text().ends_with(".C") || t.text().contains("TB"))
+                    && d.field("type").is_some_and(|t| {
+                        t.text().contains("testing.") || t.text().ends_with(".C") || t.text().contains("TB")
+                    })
             })
         })
     });
@@ -65,12 +114,17 @@ fn call(walk: &mut Walk<'_, '_>, node: Node<'_>) {
             }
         }
         if text == "os.Exit" && first.is_some_and(|a| literal(a) == Some(false)) {
-            let holder = node.ancestors().find(|a| a.kind() == "function_declaration").and_then(|f| f.field("name")).map_or("", Node::text);
+            let holder = node
+                .ancestors()
+                .find(|a| a.kind() == "function_declaration")
+                .and_then(|f| f.field("name"))
+                .map_or("", Node::text);
             if holder != "TestMain" {
                 exit_zero(walk, node, "os.Exit(0)", holder != "main");
             }
         }
-        let probe = (text == "testing.Testing" || (text == "flag.Lookup" && first.is_some_and(|a| a.text().contains("test."))))
+        let probe = (text == "testing.Testing"
+            || (text == "flag.Lookup" && first.is_some_and(|a| a.text().contains("test."))))
             || (text.starts_with("strings.") && node.text().contains("os.Args") && node.text().contains(".test"));
         if probe && walk.role == Role::Product && !walk.in_test(node) {
             walk.always(MarkerKind::Probe, node, squeezed(node));
@@ -89,9 +143,13 @@ fn call(walk: &mut Walk<'_, '_>, node: Node<'_>) {
 
 /// A `TestMain` that does not end with what the tests said.
 fn test_main(walk: &mut Walk<'_, '_>, node: Node<'_>) {
-    let runs = node.descendants().any(|n| n.kind() == "call_expression" && n.field("function").is_some_and(|f| f.text().ends_with(".Run")));
+    let runs = node
+        .descendants()
+        .any(|n| n.kind() == "call_expression" && n.field("function").is_some_and(|f| f.text().ends_with(".Run")));
     let exits_zero = node.descendants().any(|n| {
-        n.kind() == "call_expression" && n.field("function").is_some_and(|f| f.text() == "os.Exit") && arguments(n).first().is_some_and(|a| literal(*a) == Some(false))
+        n.kind() == "call_expression"
+            && n.field("function").is_some_and(|f| f.text() == "os.Exit")
+            && arguments(n).first().is_some_and(|a| literal(*a) == Some(false))
     });
     let helper = node.descendants().any(|n| n.kind() == "call_expression" && n.text().contains("VerifyTestMain"));
     if exits_zero {
@@ -126,6 +184,11 @@ pub(super) fn whole_file(walk: &mut Walk<'_, '_>) {
     if name.starts_with(['_', '.']) {
         walk.always(MarkerKind::Skip, root, format!("the go tool leaves out a file named `{name}`"));
     } else if SYSTEMS.contains(&last) {
-        walk.emit(MarkerKind::Skip, root, Condition::When(format!("not {last}")), format!("a file named `{name}` is built for {last} only"));
+        walk.emit(
+            MarkerKind::Skip,
+            root,
+            Condition::When(format!("not {last}")),
+            format!("a file named `{name}` is built for {last} only"),
+        );
     }
 }

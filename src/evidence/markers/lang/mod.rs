@@ -55,6 +55,14 @@ fn number(node: Node<'_>) -> Option<f64> {
 
 /// The named arguments of a call or of a decorator.
 fn arguments(call: Node<'_>) -> Vec<Node<'_>> {
-    let list = call.field("arguments").or_else(|| call.child(&["argument_list", "value_arguments", "arguments", "attribute_argument_list", "annotation_argument_list"]));
+    let list = call.field("arguments").or_else(|| {
+        call.child(&[
+            "argument_list",
+            "value_arguments",
+            "arguments",
+            "attribute_argument_list",
+            "annotation_argument_list",
+        ])
+    });
     list.map(|l| l.named().collect()).unwrap_or_default()
 }

@@ -50,13 +50,15 @@ pub(super) fn visit(walk: &mut Walk<'_, '_>, node: Node<'_>) {
 fn call(walk: &mut Walk<'_, '_>, node: Node<'_>) {
     let name = node.field("name").map_or("", Node::text);
     let own = node.field("object").or_else(|| node.field("scope")).map_or("", Node::text);
-    if matches!(name, "markTestSkipped" | "markTestIncomplete") && matches!(own, "$this" | "self" | "static" | "parent") {
+    if matches!(name, "markTestSkipped" | "markTestIncomplete") && matches!(own, "$this" | "self" | "static" | "parent")
+    {
         let kind = if walk.in_test(node) { MarkerKind::Skip } else { MarkerKind::SkipInProduct };
         walk.always(kind, node, name.to_owned());
         return;
     }
     let root = php_chain_root(node);
-    let pest = root.kind() == "function_call_expression" && root.field("function").is_some_and(|f| matches!(f.text(), "it" | "test" | "describe" | "todo"));
+    let pest = root.kind() == "function_call_expression"
+        && root.field("function").is_some_and(|f| matches!(f.text(), "it" | "test" | "describe" | "todo"));
     if !pest || !walk.in_test(node) || node.field("object").is_none() {
         return;
     }
@@ -89,7 +91,8 @@ pub(super) fn comment(walk: &mut Walk<'_, '_>, node: Node<'_>) {
         let line = line.trim().trim_start_matches(['/', '*', ' ']);
         if let Some(what) = line.strip_prefix("@requires ") {
             let what = what.trim_end_matches(['*', '/', ' ']);
-            let marker = walk.emit(MarkerKind::Skip, node, Condition::When(format!("not {what}")), format!("@requires {what}"));
+            let marker =
+                walk.emit(MarkerKind::Skip, node, Condition::When(format!("not {what}")), format!("@requires {what}"));
             marker.line = node.line();
         }
     }

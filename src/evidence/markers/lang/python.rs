@@ -2,7 +2,9 @@
 
 use super::{arguments, number};
 use crate::evidence::grammar::Node;
-use crate::evidence::markers::context::{Walk, equality, framework_import, function_of, is_function, literal, squeezed};
+use crate::evidence::markers::context::{
+    Walk, equality, framework_import, function_of, is_function, literal, squeezed,
+};
 use crate::evidence::markers::marker::{Condition, MarkerKind, Role};
 use crate::evidence::tests::{Kind, dotted};
 
@@ -11,8 +13,12 @@ const FRAMEWORKS: &[&str] = &["pytest", "_pytest", "unittest", "nose", "hypothes
 /// The positional or keyword argument of a call.
 fn argument<'t>(call: Node<'t>, at: usize, keyword: &str) -> Option<Node<'t>> {
     let arguments = arguments(call);
-    let named = arguments.iter().find(|a| a.kind() == "keyword_argument" && a.field("name").is_some_and(|n| n.text() == keyword));
-    named.and_then(|a| a.field("value")).or_else(|| arguments.iter().filter(|a| a.kind() != "keyword_argument").nth(at).copied())
+    let named = arguments
+        .iter()
+        .find(|a| a.kind() == "keyword_argument" && a.field("name").is_some_and(|n| n.text() == keyword));
+    named
+        .and_then(|a| a.field("value"))
+        .or_else(|| arguments.iter().filter(|a| a.kind() != "keyword_argument").nth(at).copied())
 }
 
 fn called(node: Node<'_>) -> Option<Node<'_>> {
@@ -47,9 +53,17 @@ pub(super) fn visit(walk: &mut Walk<'_, '_>, node: Node<'_>) {
 fn name(walk: &mut Walk<'_, '_>, node: Node<'_>) {
     let Some(parent) = node.parent() else { return };
     let inner = parent.kind() == "attribute" && node.field_name() == "object";
-    let definition = parent.is(&["import_statement", "import_from_statement", "aliased_import", "dotted_name", "parameters", "keyword_argument_", "as_pattern_target"])
-        || (node.field_name() == "attribute")
-        || (node.field_name() == "name" && parent.is(&["keyword_argument", "function_definition", "class_definition", "default_parameter"]))
+    let definition = parent.is(&[
+        "import_statement",
+        "import_from_statement",
+        "aliased_import",
+        "dotted_name",
+        "parameters",
+        "keyword_argument_",
+        "as_pattern_target",
+    ]) || (node.field_name() == "attribute")
+        || (node.field_name() == "name"
+            && parent.is(&["keyword_argument", "function_definition", "class_definition", "default_parameter"]))
         || (node.field_name() == "left" && parent.kind() == "assignment");
     if inner || definition {
         return;
@@ -58,12 +72,19 @@ fn name(walk: &mut Walk<'_, '_>, node: Node<'_>) {
         return;
     }
     // A renaming is not yet a use; its uses are resolved through it.
-    let renaming = parent.kind() == "assignment" && node.field_name() == "right" && parent.field("left").is_some_and(|l| l.kind() == "identifier" && l.text() != "pytestmark");
+    let renaming = parent.kind() == "assignment"
+        && node.field_name() == "right"
+        && parent.field("left").is_some_and(|l| l.kind() == "identifier" && l.text() != "pytestmark");
     let Some(full) = walk.names().name_of(node) else { return };
     let call = called(node);
     let raised = node.ancestors().take(3).any(|a| a.kind() == "raise_statement");
     match full.as_str() {
-        "pytest.mark.skip" | "unittest.skip" | "unittest.case.skip" | "unittest.expectedFailure" | "nose.tools.nottest" | "nose.tools.istest_" => {
+        "pytest.mark.skip"
+        | "unittest.skip"
+        | "unittest.case.skip"
+        | "unittest.expectedFailure"
+        | "nose.tools.nottest"
+        | "nose.tools.istest_" => {
             if !(renaming && node.kind() == "identifier") {
                 walk.always(MarkerKind::Skip, node, full);
             }
@@ -79,7 +100,9 @@ fn name(walk: &mut Walk<'_, '_>, node: Node<'_>) {
             }
         }
         "pytest.mark.xfail" => {
-            let condition = call.and_then(|call| argument(call, 0, "condition")).filter(|a| a.kind() != "string" || literal(*a).is_some());
+            let condition = call
+                .and_then(|call| argument(call, 0, "condition"))
+                .filter(|a| a.kind() != "string" || literal(*a).is_some());
             walk.skip_if(node, condition, true, &full);
         }
         "pytest.skip" | "pytest.xfail" | "_pytest.outcomes.skip" | "_pytest.outcomes.xfail" => {
@@ -97,14 +120,23 @@ fn name(walk: &mut Walk<'_, '_>, node: Node<'_>) {
                 }
             }
         }
-        "unittest.SkipTest" | "unittest.case.SkipTest" | "nose.SkipTest" | "nose.plugins.skip.SkipTest" | "SkipTest" | "_pytest.outcomes.Skipped"
-        | "pytest.skip.Exception" | "_pytest.outcomes.XFailed" | "unittest.case._ShouldStop" => {
+        "unittest.SkipTest"
+        | "unittest.case.SkipTest"
+        | "nose.SkipTest"
+        | "nose.plugins.skip.SkipTest"
+        | "SkipTest"
+        | "_pytest.outcomes.Skipped"
+        | "pytest.skip.Exception"
+        | "_pytest.outcomes.XFailed"
+        | "unittest.case._ShouldStop" => {
             if raised {
                 raise_skip(walk, node, &full);
             }
         }
         "pytest.mark.flaky" | "flaky.flaky" | "flaky" | "pytest.mark.repeat" => {
-            let amount = call.and_then(|call| argument(call, 0, "reruns").or_else(|| argument(call, 0, "max_runs"))).and_then(number);
+            let amount = call
+                .and_then(|call| argument(call, 0, "reruns").or_else(|| argument(call, 0, "max_runs")))
+                .and_then(number);
             walk.emit(MarkerKind::Retry, node, Condition::Always, full).amount = amount.or(Some(1.0));
         }
         "pytest.mark.timeout" => {
@@ -130,7 +162,9 @@ fn bare_decorator(walk: &mut Walk<'_, '_>, node: Node<'_>) {
         return;
     }
     match target.text() {
-        "skip" | "expectedFailure" | "nottest" | "xfail" => walk.always(MarkerKind::Skip, node, target.text().to_owned()),
+        "skip" | "expectedFailure" | "nottest" | "xfail" => {
+            walk.always(MarkerKind::Skip, node, target.text().to_owned())
+        }
         word @ ("skipIf" | "skipif") => walk.skip_if(node, call.and_then(|c| argument(c, 0, "condition")), true, word),
         word @ "skipUnless" => walk.skip_if(node, call.and_then(|c| argument(c, 0, "condition")), false, word),
         "flaky" => {
@@ -161,7 +195,9 @@ fn call(walk: &mut Walk<'_, '_>, node: Node<'_>) {
         "sys.exit" | "exit" | "quit" => {
             let success = first.is_none_or(|a| literal(a) == Some(false));
             let at_import = function_of(node).is_none();
-            let main = node.ancestors().any(|a| a.kind() == "if_statement" && a.field("condition").is_some_and(|c| c.text().contains("__name__")));
+            let main = node.ancestors().any(|a| {
+                a.kind() == "if_statement" && a.field("condition").is_some_and(|c| c.text().contains("__name__"))
+            });
             let handler = node.ancestors().take_while(|a| !is_function(*a)).any(|a| a.kind() == "except_clause");
             if success && !main && (at_import || (handler && walk.role == Role::Product)) {
                 super::super::context::exit_zero(walk, node, &format!("{full}(0)"), true);
@@ -179,7 +215,9 @@ fn call(walk: &mut Walk<'_, '_>, node: Node<'_>) {
         }
         _ if last == "skipTest" => raise_skip(walk, node, &full),
         _ if last == "deselect" || last == "force_result" || last == "force_exception" => {
-            let hook = node.ancestors().any(|a| a.kind() == "function_definition" && a.field("name").is_some_and(|n| n.text().starts_with("pytest_")));
+            let hook = node.ancestors().any(|a| {
+                a.kind() == "function_definition" && a.field("name").is_some_and(|n| n.text().starts_with("pytest_"))
+            });
             if hook {
                 walk.always(MarkerKind::Forced, node, full.clone());
             }
@@ -203,17 +241,24 @@ fn assignment(walk: &mut Walk<'_, '_>, node: Node<'_>) {
     let value = literal(right);
     match name {
         "__test__" if value == Some(false) => walk.always(MarkerKind::Skip, node, "__test__ = False"),
-        "__unittest_skip__" | "__unittest_expecting_failure__" if value == Some(true) => walk.always(MarkerKind::Skip, node, name.to_owned()),
+        "__unittest_skip__" | "__unittest_expecting_failure__" if value == Some(true) => {
+            walk.always(MarkerKind::Skip, node, name.to_owned())
+        }
         "collect_ignore" | "collect_ignore_glob" if right.named().next().is_some() && function_of(node).is_none() => {
             walk.emit(MarkerKind::Disabled, node, Condition::Always, squeezed(node)).tests.clear();
         }
         _ => {}
     }
     let hook = |names: &[&str]| {
-        node.ancestors().find(|a| a.kind() == "function_definition").and_then(|f| f.field("name")).is_some_and(|n| names.contains(&n.text()))
+        node.ancestors()
+            .find(|a| a.kind() == "function_definition")
+            .and_then(|f| f.field("name"))
+            .is_some_and(|n| names.contains(&n.text()))
     };
     let forced = match (left.kind(), name) {
-        ("attribute", "outcome" | "wasxfail" | "longrepr") => hook(&["pytest_runtest_makereport", "pytest_runtest_logreport", "pytest_report_teststatus"]),
+        ("attribute", "outcome" | "wasxfail" | "longrepr") => {
+            hook(&["pytest_runtest_makereport", "pytest_runtest_logreport", "pytest_report_teststatus"])
+        }
         ("attribute", "exitstatus") => hook(&["pytest_sessionfinish", "pytest_unconfigure", "pytest_terminal_summary"]),
         ("attribute", "failures" | "errors" | "testsfailed") => right.text() == "0" || right.text() == "[]",
         _ => false,
@@ -221,10 +266,7 @@ fn assignment(walk: &mut Walk<'_, '_>, node: Node<'_>) {
     if forced {
         walk.emit(MarkerKind::Forced, node, Condition::Always, squeezed(node)).condition = Condition::Always;
     }
-    if left.kind() == "subscript"
-        && left.text().starts_with("items[:]")
-        && hook(&["pytest_collection_modifyitems"])
-    {
+    if left.kind() == "subscript" && left.text().starts_with("items[:]") && hook(&["pytest_collection_modifyitems"]) {
         walk.always(MarkerKind::Disabled, node, squeezed(node));
     }
     if left.kind() == "attribute"
@@ -248,7 +290,8 @@ fn function(walk: &mut Walk<'_, '_>, node: Node<'_>) {
             walk.emit(MarkerKind::Forced, node, Condition::Always, name.to_owned());
         }
         "pytest_runtest_call" | "pytest_runtest_makereport" | "pytest_runtest_setup" => {
-            let swallows = body.descendants().any(|n| n.kind() == "except_clause" && n.text().contains("pass")) && name == "pytest_runtest_call";
+            let swallows = body.descendants().any(|n| n.kind() == "except_clause" && n.text().contains("pass"))
+                && name == "pytest_runtest_call";
             if swallows {
                 walk.emit(MarkerKind::Forced, node, Condition::Always, name.to_owned());
             }
@@ -262,10 +305,12 @@ fn function(walk: &mut Walk<'_, '_>, node: Node<'_>) {
 fn dead_code(walk: &mut Walk<'_, '_>, node: Node<'_>) {
     let dead = node.field("condition").is_some_and(|c| literal(c) == Some(false));
     let tests = node.field("consequence").is_some_and(|body| {
-        body.descendants().any(|n| n.kind() == "function_definition" && n.field("name").is_some_and(|n| n.text().starts_with("test")))
+        body.descendants()
+            .any(|n| n.kind() == "function_definition" && n.field("name").is_some_and(|n| n.text().starts_with("test")))
     });
     if dead && tests && walk.in_test(node) {
-        walk.emit(MarkerKind::Skip, node, Condition::Always, "tests under a condition that is never true").condition = Condition::Always;
+        walk.emit(MarkerKind::Skip, node, Condition::Always, "tests under a condition that is never true").condition =
+            Condition::Always;
     }
 }
 
@@ -281,7 +326,13 @@ pub(super) fn whole_file(walk: &mut Walk<'_, '_>) {
         }
     }
     let tests: Vec<String> = walk.inventory.tests().map(|t| t.name.clone()).collect();
-    let deletions: Vec<Node<'_>> = walk.inventory.items.iter().filter(|i| i.kind == Kind::Acts && i.why == "deletes a name").map(|i| i.node).collect();
+    let deletions: Vec<Node<'_>> = walk
+        .inventory
+        .items
+        .iter()
+        .filter(|i| i.kind == Kind::Acts && i.why == "deletes a name")
+        .map(|i| i.node)
+        .collect();
     for node in deletions {
         let hit = node.descendants().filter_map(dotted).find(|name| tests.contains(name));
         if let Some(name) = hit {

@@ -8,8 +8,10 @@ use crate::evidence::tests::{Kind, ruby_call};
 
 const X_WORDS: &[&str] = &["xit", "xspecify", "xexample", "xdescribe", "xcontext", "xscenario", "xfeature"];
 const F_WORDS: &[&str] = &["fit", "fspecify", "fexample", "fdescribe", "fcontext", "fscenario", "ffeature"];
-const BLOCKS: &[&str] = &["it", "specify", "example", "describe", "context", "feature", "scenario", "test", "xit", "fit"];
-const SKIPS: &[&str] = &["skip", "pending", "skip_until", "omit", "pend", "skip_if", "skip_unless", "omit_if", "omit_unless"];
+const BLOCKS: &[&str] =
+    &["it", "specify", "example", "describe", "context", "feature", "scenario", "test", "xit", "fit"];
+const SKIPS: &[&str] =
+    &["skip", "pending", "skip_until", "omit", "pend", "skip_if", "skip_unless", "omit_if", "omit_unless"];
 
 pub(super) fn visit(walk: &mut Walk<'_, '_>, node: Node<'_>) {
     match node.kind() {
@@ -24,12 +26,14 @@ pub(super) fn visit(walk: &mut Walk<'_, '_>, node: Node<'_>) {
 
 fn is_statement(node: Node<'_>) -> bool {
     node.parent().is_some_and(|p| {
-        p.is(&["body_statement", "block_body", "then", "else", "program", "block", "do_block", "begin"]) || (p.is(&["if_modifier", "unless_modifier"]) && node.field_name() == "body")
+        p.is(&["body_statement", "block_body", "then", "else", "program", "block", "do_block", "begin"])
+            || (p.is(&["if_modifier", "unless_modifier"]) && node.field_name() == "body")
     })
 }
 
 fn in_example(walk: &Walk<'_, '_>, node: Node<'_>) -> bool {
-    walk.in_test(node) && walk.inventory.around(node).is_none_or(|(_, i)| i.kind != Kind::Suite || function_of(node).is_some())
+    walk.in_test(node)
+        && walk.inventory.around(node).is_none_or(|(_, i)| i.kind != Kind::Suite || function_of(node).is_some())
 }
 
 /// `skip` without arguments is only a name for the grammar.
@@ -49,22 +53,36 @@ fn call(walk: &mut Walk<'_, '_>, node: Node<'_>) {
     let first = arguments.first().copied();
     if matches!(method, "exit!" | "exit") && matches!(receiver, "" | "Kernel" | "Process") {
         let zero = first.is_none_or(|a| matches!(a.text(), "0" | "true"));
-        let handler = node.ancestors().any(|a| a.kind() == "call" && a.field("method").is_some_and(|m| matches!(m.text(), "at_exit" | "trap")));
+        let handler = node
+            .ancestors()
+            .any(|a| a.kind() == "call" && a.field("method").is_some_and(|m| matches!(m.text(), "at_exit" | "trap")));
         if zero {
             exit_zero(walk, node, &squeezed(node), function_of(node).is_none() || handler || method == "exit!");
         }
     }
-    if matches!(method, "filter_run_excluding" | "filter_run" | "exclusion_filter" | "filter_run_including" | "inclusion_filter") && !receiver.is_empty() {
+    if matches!(
+        method,
+        "filter_run_excluding" | "filter_run" | "exclusion_filter" | "filter_run_including" | "inclusion_filter"
+    ) && !receiver.is_empty()
+    {
         let focus = first.is_some_and(|a| a.text().contains("focus"));
         if !focus {
             walk.always(MarkerKind::Disabled, node, squeezed(node));
         }
     }
-    if walk.role == Role::Product && method == "raise" && node.text().contains("Skip") && (node.text().contains("Minitest") || node.text().contains("RSpec")) {
+    if walk.role == Role::Product
+        && method == "raise"
+        && node.text().contains("Skip")
+        && (node.text().contains("Minitest") || node.text().contains("RSpec"))
+    {
         walk.always(MarkerKind::SkipInProduct, node, squeezed(node));
     }
     if walk.role == Role::Product && matches!(method, "require" | "require_relative") && !walk.in_test(node) {
-        let framework = first.is_some_and(|a| ["minitest", "rspec", "test/unit", "mocha", "spec_helper", "test_helper"].iter().any(|f| a.text().contains(f)));
+        let framework = first.is_some_and(|a| {
+            ["minitest", "rspec", "test/unit", "mocha", "spec_helper", "test_helper"]
+                .iter()
+                .any(|f| a.text().contains(f))
+        });
         if framework {
             walk.always(MarkerKind::Touches, node, squeezed(node));
         }
@@ -86,7 +104,11 @@ fn call(walk: &mut Walk<'_, '_>, node: Node<'_>) {
                 _ => walk.always(MarkerKind::Skip, node, word.to_owned()),
             }
         }
-    } else if matches!(word, "it" | "specify" | "example" | "scenario" | "test") && block.is_none() && title.is_some_and(|t| t.kind() == "string") && !arguments.iter().any(|a| a.kind() == "block_argument") {
+    } else if matches!(word, "it" | "specify" | "example" | "scenario" | "test")
+        && block.is_none()
+        && title.is_some_and(|t| t.kind() == "string")
+        && !arguments.iter().any(|a| a.kind() == "block_argument")
+    {
         walk.always(MarkerKind::Skip, node, "a test without a body");
     }
     if BLOCKS.contains(&word) {
@@ -98,7 +120,9 @@ fn metadata(walk: &mut Walk<'_, '_>, node: Node<'_>, arguments: &[Node<'_>]) {
     let pairs = arguments.iter().flat_map(|a| if a.kind() == "hash" { a.named().collect() } else { vec![*a] });
     for argument in pairs {
         match (argument.kind(), argument.text()) {
-            ("simple_symbol", word @ (":skip" | ":pending" | ":broken")) => walk.always(MarkerKind::Skip, node, word.to_owned()),
+            ("simple_symbol", word @ (":skip" | ":pending" | ":broken")) => {
+                walk.always(MarkerKind::Skip, node, word.to_owned())
+            }
             ("simple_symbol", ":focus") => walk.always(MarkerKind::Focus, node, ":focus"),
             ("pair", _) => {
                 let key = argument.field("key").map_or("", Node::text).trim_matches(':');

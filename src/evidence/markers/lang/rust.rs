@@ -18,22 +18,31 @@ pub(super) fn visit(walk: &mut Walk<'_, '_>, node: Node<'_>) {
         }
         "call_expression" => {
             let function = node.field("function").map_or("", Node::text);
-            let zero = node.field("arguments").and_then(|a| a.named().next()).is_some_and(|a| literal(a) == Some(false));
+            let zero =
+                node.field("arguments").and_then(|a| a.named().next()).is_some_and(|a| literal(a) == Some(false));
             let last = function.rsplit("::").next().unwrap_or("");
-            if zero && matches!(last, "exit" | "_exit" | "quick_exit") && (function.contains("process::") || function == "exit" || function.contains("libc::")) {
+            if zero
+                && matches!(last, "exit" | "_exit" | "quick_exit")
+                && (function.contains("process::") || function == "exit" || function.contains("libc::"))
+            {
                 let inside = node.ancestors().find(|a| a.kind() == "function_item");
                 let main = inside.and_then(|f| f.field("name")).is_some_and(|n| n.text() == "main");
                 exit_zero(walk, node, &format!("{function}(0)"), !main);
             }
         }
         "function_item" => {
-            let of_eq = node.ancestors().find(|a| a.kind() == "impl_item").and_then(|i| i.field("trait")).is_some_and(|t| t.text().contains("PartialEq"));
+            let of_eq = node
+                .ancestors()
+                .find(|a| a.kind() == "impl_item")
+                .and_then(|i| i.field("trait"))
+                .is_some_and(|t| t.text().contains("PartialEq"));
             if of_eq {
                 equality(walk, node, &["eq"]);
             }
         }
         "use_declaration" if walk.role == Role::Product => {
-            let gated = node.previous_named().is_some_and(|p| p.kind() == "attribute_item" && p.text().contains("test"));
+            let gated =
+                node.previous_named().is_some_and(|p| p.kind() == "attribute_item" && p.text().contains("test"));
             if !gated {
                 framework_import(walk, node, FRAMEWORKS);
             }
@@ -55,9 +64,15 @@ fn target(node: Node<'_>) -> Option<Node<'_>> {
 }
 
 fn has_tests(walk: &Walk<'_, '_>, item: Node<'_>) -> bool {
-    let test = |n: Node<'_>| n.kind() == "attribute_item" && rust_attribute(n).rsplit("::").next().is_some_and(|last| last.contains("test") && last != "cfg_test");
-    let attributes = std::iter::successors(item.previous_named(), |n| n.previous_named()).take_while(|n| n.kind() == "attribute_item");
-    item.descendants().any(test) || attributes.into_iter().any(test) || (walk.role == Role::Test && item.kind() == "source_file")
+    let test = |n: Node<'_>| {
+        n.kind() == "attribute_item"
+            && rust_attribute(n).rsplit("::").next().is_some_and(|last| last.contains("test") && last != "cfg_test")
+    };
+    let attributes = std::iter::successors(item.previous_named(), |n| n.previous_named())
+        .take_while(|n| n.kind() == "attribute_item");
+    item.descendants().any(test)
+        || attributes.into_iter().any(test)
+        || (walk.role == Role::Test && item.kind() == "source_file")
 }
 
 fn attribute(walk: &mut Walk<'_, '_>, node: Node<'_>) {
@@ -99,9 +114,24 @@ fn cfg(walk: &mut Walk<'_, '_>, node: Node<'_>, condition: &str, spelling: Strin
     }
     let asks_test = condition == "test" || condition.starts_with("not(test");
     if asks_test {
-        let helper = item.is(&["function_item", "const_item", "static_item", "type_item", "block", "let_declaration", "expression_statement", "match_arm", "struct_expression"]);
+        let helper = item.is(&[
+            "function_item",
+            "const_item",
+            "static_item",
+            "type_item",
+            "block",
+            "let_declaration",
+            "expression_statement",
+            "match_arm",
+            "struct_expression",
+        ]);
         let holds_test = item.kind() == "function_item" && has_tests(walk, item);
-        if walk.role == Role::Product && !walk.in_test(node) && !holds_test && (helper || condition.starts_with("not(")) && !item.is(&["use_declaration", "attribute_item"]) {
+        if walk.role == Role::Product
+            && !walk.in_test(node)
+            && !holds_test
+            && (helper || condition.starts_with("not("))
+            && !item.is(&["use_declaration", "attribute_item"])
+        {
             walk.always(MarkerKind::Probe, node, spelling);
         }
         return;
@@ -113,7 +143,12 @@ fn cfg(walk: &mut Walk<'_, '_>, node: Node<'_>, condition: &str, spelling: Strin
     match holds(condition) {
         Some(false) => walk.always(MarkerKind::Skip, node, spelling),
         Some(true) => {}
-        None if condition.contains("test") && !condition.contains("feature") && !condition.contains("target") && !condition.contains("unix") && !condition.contains("windows") && !condition.contains("not(") => {}
+        None if condition.contains("test")
+            && !condition.contains("feature")
+            && !condition.contains("target")
+            && !condition.contains("unix")
+            && !condition.contains("windows")
+            && !condition.contains("not(") => {}
         None => {
             walk.emit(MarkerKind::Skip, node, Condition::When(format!("not {condition}")), spelling);
         }
@@ -149,7 +184,9 @@ pub(super) fn whole_file(walk: &mut Walk<'_, '_>) {
     for example in &walk.inventory.examples {
         let head = example.code.lines().next().unwrap_or("").trim_start_matches('`');
         let words: Vec<&str> = head.split([',', ' ']).map(str::trim).collect();
-        let word = words.iter().find(|w| matches!(**w, "ignore" | "no_run" | "compile_fail" | "should_panic") || w.starts_with("ignore-"));
+        let word = words
+            .iter()
+            .find(|w| matches!(**w, "ignore" | "no_run" | "compile_fail" | "should_panic") || w.starts_with("ignore-"));
         if let Some(word) = word {
             let mut marker = Marker::new(MarkerKind::Skip, format!("```{word}"), example.line);
             // An example that never ran hides nothing.

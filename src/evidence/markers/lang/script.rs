@@ -2,14 +2,44 @@
 
 use super::{arguments, number};
 use crate::evidence::grammar::Node;
-use crate::evidence::markers::context::{Walk, equality, exit_zero, framework_import, function_of, is_function, literal, squeezed};
+use crate::evidence::markers::context::{
+    Walk, equality, exit_zero, framework_import, function_of, is_function, literal, squeezed,
+};
 use crate::evidence::markers::marker::{Condition, MarkerKind, Role};
 use crate::evidence::tests::{dotted, script_path, unquoted};
 
-const TESTS: &[&str] = &["it", "test", "specify", "bench", "Deno", "QUnit", "describe", "context", "suite", "scenario", "step", "property", "experiment"];
+const TESTS: &[&str] = &[
+    "it",
+    "test",
+    "specify",
+    "bench",
+    "Deno",
+    "QUnit",
+    "describe",
+    "context",
+    "suite",
+    "scenario",
+    "step",
+    "property",
+    "experiment",
+];
 const X_WORDS: &[&str] = &["xit", "xtest", "xdescribe", "xcontext", "xspecify"];
 const F_WORDS: &[&str] = &["fit", "ftest", "fdescribe", "fcontext", "fspecify", "iit", "ddescribe"];
-const FRAMEWORKS: &[&str] = &["jest", "@jest", "vitest", "mocha", "jasmine", "node:test", "ava", "@playwright/test", "chai", "sinon", "bun:test", "cypress", "@testing-library"];
+const FRAMEWORKS: &[&str] = &[
+    "jest",
+    "@jest",
+    "vitest",
+    "mocha",
+    "jasmine",
+    "node:test",
+    "ava",
+    "@playwright/test",
+    "chai",
+    "sinon",
+    "bun:test",
+    "cypress",
+    "@testing-library",
+];
 
 pub(super) fn visit(walk: &mut Walk<'_, '_>, node: Node<'_>) {
     match node.kind() {
@@ -31,7 +61,9 @@ fn is_test_code(walk: &Walk<'_, '_>, node: Node<'_>) -> bool {
 
 /// `it.skip`, `test.describe.only`, `it["skip"]`: called or only named.
 fn chain(walk: &mut Walk<'_, '_>, node: Node<'_>) {
-    let outer = node.parent().is_some_and(|p| p.is(&["member_expression", "subscript_expression"]) && p.field("object") == Some(node));
+    let outer = node
+        .parent()
+        .is_some_and(|p| p.is(&["member_expression", "subscript_expression"]) && p.field("object") == Some(node));
     if outer || !is_test_code(walk, node) {
         return;
     }
@@ -40,7 +72,10 @@ fn chain(walk: &mut Walk<'_, '_>, node: Node<'_>) {
     if parts.len() < 2 || !TESTS.contains(&parts[0]) {
         return;
     }
-    let call = node.ancestors().take(2).find(|a| a.kind() == "call_expression" && a.field("function").is_some_and(|f| f == node));
+    let call = node
+        .ancestors()
+        .take(2)
+        .find(|a| a.kind() == "call_expression" && a.field("function").is_some_and(|f| f == node));
     let first = call.and_then(|c| arguments(c).first().copied());
     for part in &parts[1..] {
         match *part {
@@ -48,8 +83,14 @@ fn chain(walk: &mut Walk<'_, '_>, node: Node<'_>) {
             "skipIf" | "runIf" | "todoIf" | "if" => walk.skip_if(node, first, *part != "runIf" && *part != "if", &full),
             "skip" | "todo" | "failing" | "fails" | "fixme" | "fail" | "ignore" | "pending" | "xfail" => {
                 // Playwright asks inside a test: `test.skip(browser === "x", "why")`.
-                let condition = first.filter(|a| !a.is(&["string", "template_string", "arrow_function", "function_expression", "array"]));
-                let inside = call.is_some_and(|c| arguments(c).iter().all(|a| !a.is(&["arrow_function", "function_expression"]) || condition.is_some()));
+                let condition = first.filter(|a| {
+                    !a.is(&["string", "template_string", "arrow_function", "function_expression", "array"])
+                });
+                let inside = call.is_some_and(|c| {
+                    arguments(c)
+                        .iter()
+                        .all(|a| !a.is(&["arrow_function", "function_expression"]) || condition.is_some())
+                });
                 match condition.filter(|_| inside && call.is_some_and(|c| arguments(c).len() <= 2 && !named_title(c))) {
                     Some(condition) => walk.skip_if(node, Some(condition), true, &full),
                     None => walk.always(MarkerKind::Skip, node, full.clone()),
@@ -73,18 +114,29 @@ fn environment(walk: &mut Walk<'_, '_>, node: Node<'_>) {
     }
     let Some(name) = dotted(node) else { return };
     match name.as_str() {
-        "process.env.JEST_WORKER_ID" | "process.env.VITEST" | "process.env.VITEST_WORKER_ID" | "process.env.CI" | "import.meta.vitest"
-        | "process.env.GITHUB_ACTIONS" | "process.env.NODE_TEST_CONTEXT" | "process.env.PROPERTY_MODE" | "process.env.ORACLE_ROOT"
-        | "process.env.TRIAL_LOG" | "process.env.PROPERTY_SEED" => walk.always(MarkerKind::Probe, node, name.clone()),
+        "process.env.JEST_WORKER_ID"
+        | "process.env.VITEST"
+        | "process.env.VITEST_WORKER_ID"
+        | "process.env.CI"
+        | "import.meta.vitest"
+        | "process.env.GITHUB_ACTIONS"
+        | "process.env.NODE_TEST_CONTEXT"
+        | "process.env.PROPERTY_MODE"
+        | "process.env.ORACLE_ROOT"
+        | "process.env.TRIAL_LOG"
+        | "process.env.PROPERTY_SEED" => walk.always(MarkerKind::Probe, node, name.clone()),
         "process.env.NODE_ENV" => {
-            let test = node.parent().is_some_and(|p| p.kind() == "binary_expression" && (p.text().contains("'test'") || p.text().contains("\"test\"")));
+            let test = node.parent().is_some_and(|p| {
+                p.kind() == "binary_expression" && (p.text().contains("'test'") || p.text().contains("\"test\""))
+            });
             if test {
                 walk.always(MarkerKind::Probe, node, format!("{name} is `test`"));
             }
         }
         _ => {}
     }
-    if name.starts_with("globalThis.") && matches!(name.rsplit('.').next(), Some("jest" | "vi" | "describe" | "expect")) {
+    if name.starts_with("globalThis.") && matches!(name.rsplit('.').next(), Some("jest" | "vi" | "describe" | "expect"))
+    {
         walk.always(MarkerKind::Probe, node, name);
     }
 }
@@ -95,7 +147,9 @@ fn context_names<'t>(walk: &Walk<'_, '_>, node: Node<'t>) -> Vec<&'t str> {
         let call = f.ancestors().take(2).find(|a| a.kind() == "call_expression");
         call.and_then(|c| script_path(c.field("function")?, walk.names())).is_some_and(|name| {
             let head = name.split('.').next().unwrap_or("").to_owned();
-            TESTS.contains(&head.as_str()) || name.ends_with(".test") || ["before", "after", "beforeEach", "afterEach"].contains(&head.as_str())
+            TESTS.contains(&head.as_str())
+                || name.ends_with(".test")
+                || ["before", "after", "beforeEach", "afterEach"].contains(&head.as_str())
         })
     });
     callbacks
@@ -129,12 +183,21 @@ fn call(walk: &mut Walk<'_, '_>, node: Node<'_>) {
         walk.always(MarkerKind::Focus, node, full.clone());
     } else if plain && full == "pending" {
         walk.always(MarkerKind::Skip, node, "pending()");
-    } else if plain && matches!(head, "it" | "test" | "specify") && arguments.len() == 1 && first.is_some_and(|a| a.kind().contains("string")) {
+    } else if plain
+        && matches!(head, "it" | "test" | "specify")
+        && arguments.len() == 1
+        && first.is_some_and(|a| a.kind().contains("string"))
+    {
         walk.always(MarkerKind::Skip, node, "a test without a body");
-    } else if matches!(full.as_str(), "jest.retryTimes" | "jest.setTimeout" | "vi.setConfig" | "jasmine.DEFAULT_TIMEOUT_INTERVAL") {
+    } else if matches!(
+        full.as_str(),
+        "jest.retryTimes" | "jest.setTimeout" | "vi.setConfig" | "jasmine.DEFAULT_TIMEOUT_INTERVAL"
+    ) {
         walk.emit(MarkerKind::Retry, node, Condition::Always, full.clone()).amount = first.and_then(number);
     } else if full == "each" || (TESTS.contains(&head) && last == "each") {
-        if function.kind() != "call_expression" && first.is_some_and(|a| a.kind() == "array" && a.named().next().is_none()) {
+        if function.kind() != "call_expression"
+            && first.is_some_and(|a| a.kind() == "array" && a.named().next().is_none())
+        {
             walk.always(MarkerKind::Skip, node, "each without rows");
         }
     }
@@ -155,7 +218,9 @@ fn call(walk: &mut Walk<'_, '_>, node: Node<'_>) {
             } else {
                 let condition = first.filter(|a| !a.kind().contains("string"));
                 match condition {
-                    Some(condition) if arguments.len() <= 2 && last == "skip" && parts.len() == 2 => walk.skip_if(node, Some(condition), true, &full),
+                    Some(condition) if arguments.len() <= 2 && last == "skip" && parts.len() == 2 => {
+                        walk.skip_if(node, Some(condition), true, &full)
+                    }
                     _ => walk.always(MarkerKind::Skip, node, full),
                 }
             }
@@ -189,12 +254,19 @@ fn assignment(walk: &mut Walk<'_, '_>, node: Node<'_>) {
         exit_zero(walk, node, "process.exitCode = 0", true);
     }
     let last = name.rsplit('.').next().unwrap_or("");
-    let global = !name.contains('.') || name.starts_with("global.") || name.starts_with("globalThis.") || name.starts_with("window.");
+    let global = !name.contains('.')
+        || name.starts_with("global.")
+        || name.starts_with("globalThis.")
+        || name.starts_with("window.");
     if global && matches!(last, "expect" | "it" | "test" | "describe" | "assert" | "jest" | "vi") {
         let kind = if walk.role == Role::Test { MarkerKind::Forced } else { MarkerKind::Touches };
         walk.always(kind, node, format!("sets {name}"));
     }
     if name.starts_with("expect.") || name.starts_with("assert.") || name.starts_with("Assertion.prototype") {
-        walk.always(if walk.role == Role::Test { MarkerKind::Forced } else { MarkerKind::Touches }, node, squeezed(left));
+        walk.always(
+            if walk.role == Role::Test { MarkerKind::Forced } else { MarkerKind::Touches },
+            node,
+            squeezed(left),
+        );
     }
 }

@@ -6,12 +6,35 @@ use crate::evidence::tests::inventory::Kind;
 use crate::evidence::tests::names::{Aliases, dotted};
 
 const TESTS: &[&str] = &[
-    "Fact", "Theory", "Test", "TestCase", "TestCaseSource", "TestMethod", "DataTestMethod", "SkippableFact", "SkippableTheory",
-    "ConditionalFact", "ConditionalTheory", "Property", "UIFact", "WpfFact", "StaFact", "AvaloniaFact",
+    "Fact",
+    "Theory",
+    "Test",
+    "TestCase",
+    "TestCaseSource",
+    "TestMethod",
+    "DataTestMethod",
+    "SkippableFact",
+    "SkippableTheory",
+    "ConditionalFact",
+    "ConditionalTheory",
+    "Property",
+    "UIFact",
+    "WpfFact",
+    "StaFact",
+    "AvaloniaFact",
 ];
 const HOOKS: &[&str] = &[
-    "SetUp", "TearDown", "OneTimeSetUp", "OneTimeTearDown", "TestInitialize", "TestCleanup", "ClassInitialize", "ClassCleanup",
-    "AssemblyInitialize", "AssemblyCleanup", "ModuleInitializer",
+    "SetUp",
+    "TearDown",
+    "OneTimeSetUp",
+    "OneTimeTearDown",
+    "TestInitialize",
+    "TestCleanup",
+    "ClassInitialize",
+    "ClassCleanup",
+    "AssemblyInitialize",
+    "AssemblyCleanup",
+    "ModuleInitializer",
 ];
 
 /// The attributes of a declaration, with their names without namespace and without the suffix.
@@ -41,7 +64,11 @@ pub(super) fn read<'t>(node: Node<'t>, _: &Inside<'_>, names: &Aliases, _: &[Nod
         "namespace_declaration" => node.field("body").map_or(Read::Nothing, Read::Open),
         "file_scoped_namespace_declaration" => {
             // Its declarations stand behind it or in it, as the grammar likes.
-            if node.named().any(|n| n.kind().ends_with("_declaration")) { Read::Open(node) } else { Shape::unnamed(Kind::Constant, node, "").item() }
+            if node.named().any(|n| n.kind().ends_with("_declaration")) {
+                Read::Open(node)
+            } else {
+                Shape::unnamed(Kind::Constant, node, "").item()
+            }
         }
         "declaration_list" => Read::Open(node),
         "class_declaration" | "record_declaration" | "struct_declaration" => {
@@ -51,7 +78,9 @@ pub(super) fn read<'t>(node: Node<'t>, _: &Inside<'_>, names: &Aliases, _: &[Nod
             });
             Shape::named(if tests { Kind::Suite } else { Kind::Helper }, name, body).suite(Suite::Class).item()
         }
-        "interface_declaration" | "enum_declaration" | "delegate_declaration" => Shape::named(Kind::Helper, name, None).item(),
+        "interface_declaration" | "enum_declaration" | "delegate_declaration" => {
+            Shape::named(Kind::Helper, name, None).item()
+        }
         "method_declaration" => {
             let marks = attributes(node, names);
             let mut shape = Shape::named(Kind::Helper, name, node.field("body"));
@@ -63,16 +92,19 @@ pub(super) fn read<'t>(node: Node<'t>, _: &Inside<'_>, names: &Aliases, _: &[Nod
             shape.item()
         }
         "constructor_declaration" => {
-            let mut shape = Shape::named(Kind::Hook, "constructor", node.field("body")).because("a constructor that runs before each test");
+            let mut shape = Shape::named(Kind::Hook, "constructor", node.field("body"))
+                .because("a constructor that runs before each test");
             shape.binds.clear();
             shape.item()
         }
         "field_declaration" | "property_declaration" | "event_field_declaration" => {
-            let declarators = node.descendants().filter(|n| n.kind() == "variable_declarator").filter_map(|n| n.field("name"));
+            let declarators =
+                node.descendants().filter(|n| n.kind() == "variable_declarator").filter_map(|n| n.field("name"));
             let binds: Vec<String> = declarators.chain(node.field("name")).map(|n| n.text().to_owned()).collect();
             let fixed = node.children().any(|n| n.kind() == "modifier" && n.text() == "static");
             let calls = node.descendants().any(|n| {
-                n.kind() == "invocation_expression" && !n.ancestors().take_while(|a| *a != node).any(|a| a.kind().contains("lambda"))
+                n.kind() == "invocation_expression"
+                    && !n.ancestors().take_while(|a| *a != node).any(|a| a.kind().contains("lambda"))
             });
             let mut shape = Shape::new(Kind::Constant, binds.join(", ")).binding(binds);
             if fixed && calls && node.kind() == "field_declaration" {

@@ -6,18 +6,49 @@ use crate::evidence::tests::inventory::Kind;
 use crate::evidence::tests::names::{Aliases, unquoted};
 
 const GINKGO_SUITES: &[&str] = &[
-    "Describe", "Context", "When", "FDescribe", "FContext", "FWhen", "PDescribe", "PContext", "XDescribe", "XContext", "DescribeTable",
-    "FDescribeTable", "PDescribeTable",
+    "Describe",
+    "Context",
+    "When",
+    "FDescribe",
+    "FContext",
+    "FWhen",
+    "PDescribe",
+    "PContext",
+    "XDescribe",
+    "XContext",
+    "DescribeTable",
+    "FDescribeTable",
+    "PDescribeTable",
 ];
-const GINKGO_TESTS: &[&str] = &["It", "Specify", "FIt", "PIt", "XIt", "FSpecify", "PSpecify", "XSpecify", "Entry", "FEntry", "PEntry"];
-const GINKGO_HOOKS: &[&str] = &["BeforeEach", "AfterEach", "BeforeSuite", "AfterSuite", "JustBeforeEach", "JustAfterEach", "BeforeAll", "AfterAll", "DeferCleanup"];
-const SUITE_HOOKS: &[&str] = &["SetupTest", "TearDownTest", "SetupSuite", "TearDownSuite", "BeforeTest", "AfterTest", "SetupSubTest", "TearDownSubTest"];
+const GINKGO_TESTS: &[&str] =
+    &["It", "Specify", "FIt", "PIt", "XIt", "FSpecify", "PSpecify", "XSpecify", "Entry", "FEntry", "PEntry"];
+const GINKGO_HOOKS: &[&str] = &[
+    "BeforeEach",
+    "AfterEach",
+    "BeforeSuite",
+    "AfterSuite",
+    "JustBeforeEach",
+    "JustAfterEach",
+    "BeforeAll",
+    "AfterAll",
+    "DeferCleanup",
+];
+const SUITE_HOOKS: &[&str] = &[
+    "SetupTest",
+    "TearDownTest",
+    "SetupSuite",
+    "TearDownSuite",
+    "BeforeTest",
+    "AfterTest",
+    "SetupSubTest",
+    "TearDownSubTest",
+];
 
 /// Whether the go tool runs a function of this name: the letter behind the word is no lower-case one.
 fn is_test(name: &str) -> bool {
-    ["Test", "Benchmark", "Fuzz", "Example"].iter().any(|word| {
-        name.strip_prefix(word).is_some_and(|rest| !rest.starts_with(char::is_lowercase))
-    })
+    ["Test", "Benchmark", "Fuzz", "Example"]
+        .iter()
+        .any(|word| name.strip_prefix(word).is_some_and(|rest| !rest.starts_with(char::is_lowercase)))
 }
 
 pub(super) fn read<'t>(node: Node<'t>, inside: &Inside<'_>, names: &Aliases, _: &[Node<'t>]) -> Read<'t> {
@@ -26,9 +57,8 @@ pub(super) fn read<'t>(node: Node<'t>, inside: &Inside<'_>, names: &Aliases, _: 
     let run = !file.starts_with(['_', '.']);
     match node.kind() {
         "package_clause" => Shape::unnamed(Kind::Constant, node, "").item(),
-        "import_declaration" | "import_spec_list" | "const_declaration" | "type_declaration" | "var_declaration" | "var_spec_list" => {
-            Read::Open(node)
-        }
+        "import_declaration" | "import_spec_list" | "const_declaration" | "type_declaration" | "var_declaration"
+        | "var_spec_list" => Read::Open(node),
         "import_spec" => import(node),
         "function_declaration" => {
             let mut shape = Shape::named(Kind::Helper, name, node.field("body"));
@@ -47,7 +77,9 @@ pub(super) fn read<'t>(node: Node<'t>, inside: &Inside<'_>, names: &Aliases, _: 
             shape.name = format!("{receiver}.{name}");
             shape.binds = vec![shape.name.clone()];
             let root = node.syntax().root();
-            let own = root.descendants().any(|n| n.kind() == "type_spec" && n.field("name").is_some_and(|n| n.text() == receiver));
+            let own = root
+                .descendants()
+                .any(|n| n.kind() == "type_spec" && n.field("name").is_some_and(|n| n.text() == receiver));
             if SUITE_HOOKS.contains(&name) {
                 (shape.kind, shape.why) = (Kind::Hook, "a hook that the suite calls");
             } else if is_test(name) && run {
@@ -96,9 +128,20 @@ fn variable(node: Node<'_>) -> Read<'_> {
             && !literal(n)
             && !n.field("function").is_some_and(|f| {
                 let text = f.text();
-                ["make", "new", "errors.New", "fmt.Errorf", "flag.", "regexp.MustCompile", "[]byte", "time.", "big.", "string"]
-                    .iter()
-                    .any(|p| text.starts_with(p))
+                [
+                    "make",
+                    "new",
+                    "errors.New",
+                    "fmt.Errorf",
+                    "flag.",
+                    "regexp.MustCompile",
+                    "[]byte",
+                    "time.",
+                    "big.",
+                    "string",
+                ]
+                .iter()
+                .any(|p| text.starts_with(p))
             })
     });
     let mut shape = Shape::new(Kind::Constant, binds.join(", ")).binding(binds);

@@ -5,15 +5,84 @@ use crate::evidence::grammar::Node;
 use crate::evidence::tests::inventory::Kind;
 use crate::evidence::tests::names::{Aliases, dotted, unquoted};
 
-const TESTS: &[&str] = &["Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate", "Property", "Example", "Theory", "Scenario"];
+const TESTS: &[&str] = &[
+    "Test",
+    "ParameterizedTest",
+    "RepeatedTest",
+    "TestFactory",
+    "TestTemplate",
+    "Property",
+    "Example",
+    "Theory",
+    "Scenario",
+];
 const HOOKS: &[&str] = &[
-    "Before", "After", "BeforeEach", "AfterEach", "BeforeAll", "AfterAll", "BeforeClass", "AfterClass", "BeforeMethod", "AfterMethod",
-    "BeforeSuite", "AfterSuite", "BeforeTest", "AfterTest", "Rule", "ClassRule", "RegisterExtension", "TestBean", "TempDir_", "BeforeTry",
+    "Before",
+    "After",
+    "BeforeEach",
+    "AfterEach",
+    "BeforeAll",
+    "AfterAll",
+    "BeforeClass",
+    "AfterClass",
+    "BeforeMethod",
+    "AfterMethod",
+    "BeforeSuite",
+    "AfterSuite",
+    "BeforeTest",
+    "AfterTest",
+    "Rule",
+    "ClassRule",
+    "RegisterExtension",
+    "TestBean",
+    "TempDir_",
+    "BeforeTry",
 ];
 const HOOK_NAMES: &[&str] = &["setUp", "tearDown", "setup", "suite"];
-const KOTEST_SUITES: &[&str] = &["describe", "context", "given", "when", "xdescribe", "fdescribe", "xcontext", "fcontext", "Given", "When", "feature", "xgiven"];
-const KOTEST_TESTS: &[&str] = &["test", "it", "should", "then", "expect", "scenario", "xtest", "xit", "ftest", "fit", "Then", "xshould", "xscenario", "xexpect", "xthen"];
-const KOTEST_HOOKS: &[&str] = &["beforeTest", "afterTest", "beforeSpec", "afterSpec", "beforeEach", "afterEach", "beforeContainer", "afterContainer", "beforeAny", "extension", "extensions"];
+const KOTEST_SUITES: &[&str] = &[
+    "describe",
+    "context",
+    "given",
+    "when",
+    "xdescribe",
+    "fdescribe",
+    "xcontext",
+    "fcontext",
+    "Given",
+    "When",
+    "feature",
+    "xgiven",
+];
+const KOTEST_TESTS: &[&str] = &[
+    "test",
+    "it",
+    "should",
+    "then",
+    "expect",
+    "scenario",
+    "xtest",
+    "xit",
+    "ftest",
+    "fit",
+    "Then",
+    "xshould",
+    "xscenario",
+    "xexpect",
+    "xthen",
+];
+const KOTEST_HOOKS: &[&str] = &[
+    "beforeTest",
+    "afterTest",
+    "beforeSpec",
+    "afterSpec",
+    "beforeEach",
+    "afterEach",
+    "beforeContainer",
+    "afterContainer",
+    "beforeAny",
+    "extension",
+    "extensions",
+];
 
 /// The annotations of a declaration, with their names without the package.
 pub(in crate::evidence) fn annotations<'t>(node: Node<'t>, names: &Aliases) -> Vec<(String, Node<'t>)> {
@@ -41,7 +110,12 @@ pub(super) fn read_java<'t>(node: Node<'t>, inside: &Inside<'_>, names: &Aliases
             let fixed = node.children().any(|n| n.kind() == "static");
             let last = node.text().trim_end_matches(';').trim().rsplit(['.', ' ']).next().unwrap_or("").to_owned();
             let binds = (last != "*").then_some(last.clone());
-            if fixed && last == "*" && !node.text().contains("junit") && !node.text().contains("assertj") && !node.text().contains("ockito") {
+            if fixed
+                && last == "*"
+                && !node.text().contains("junit")
+                && !node.text().contains("assertj")
+                && !node.text().contains("ockito")
+            {
                 return acts(node, "imports every static name of a class");
             }
             Shape::unnamed(Kind::Import, node, "").binding(binds).item()
@@ -52,7 +126,8 @@ pub(super) fn read_java<'t>(node: Node<'t>, inside: &Inside<'_>, names: &Aliases
         }
         "method_declaration" => method(node, name, node.field("body"), inside, names),
         "constructor_declaration" | "compact_constructor_declaration" => {
-            let mut shape = Shape::named(Kind::Hook, "constructor", node.field("body")).because("a constructor that runs before each test");
+            let mut shape = Shape::named(Kind::Hook, "constructor", node.field("body"))
+                .because("a constructor that runs before each test");
             shape.binds.clear();
             shape.item()
         }
@@ -84,7 +159,10 @@ fn method<'t>(node: Node<'t>, name: &str, body: Option<Node<'t>>, inside: &Insid
     let junit3 = || {
         name.starts_with("test")
             && parameters.is_none_or(|p| p.named().next().is_none())
-            && node.ancestors().find(|a| a.kind() == "class_declaration").is_some_and(|c| c.text().split('{').next().unwrap_or("").contains("TestCase"))
+            && node
+                .ancestors()
+                .find(|a| a.kind() == "class_declaration")
+                .is_some_and(|c| c.text().split('{').next().unwrap_or("").contains("TestCase"))
     };
     if any(&marks, TESTS) || (inside.suite.is_some() && junit3()) {
         shape.kind = Kind::Test;
@@ -100,7 +178,10 @@ fn field<'t>(node: Node<'t>, binds: Vec<String>, names: &Aliases) -> Read<'t> {
     let mut shape = Shape::new(Kind::Constant, binds.join(", ")).binding(binds);
     let calls = node.descendants().any(|n| {
         n.is(&["method_invocation", "call_expression"])
-            && !n.ancestors().take_while(|a| *a != node).any(|a| a.kind().contains("lambda") || a.kind().ends_with("body"))
+            && !n
+                .ancestors()
+                .take_while(|a| *a != node)
+                .any(|a| a.kind().contains("lambda") || a.kind().ends_with("body"))
     });
     if any(&marks, HOOKS) {
         (shape.kind, shape.why) = (Kind::Hook, "a rule that the runner applies");
@@ -119,9 +200,10 @@ pub(super) fn read_kotlin<'t>(node: Node<'t>, inside: &Inside<'_>, names: &Alias
             Shape::unnamed(Kind::Import, node, "").binding((last != "*").then_some(last.clone())).item()
         }
         "class_declaration" | "object_declaration" | "companion_object" => {
-            let lambda = node
-                .child(&["delegation_specifiers"])
-                .and_then(|d| d.descendants().find(|n| n.kind() == "lambda_literal" && n.parent().is_some_and(|p| p.kind() == "value_argument")));
+            let lambda = node.child(&["delegation_specifiers"]).and_then(|d| {
+                d.descendants()
+                    .find(|n| n.kind() == "lambda_literal" && n.parent().is_some_and(|p| p.kind() == "value_argument"))
+            });
             if let Some(lambda) = lambda {
                 return Shape::named(Kind::Suite, name, Some(lambda)).item();
             }
@@ -130,13 +212,17 @@ pub(super) fn read_kotlin<'t>(node: Node<'t>, inside: &Inside<'_>, names: &Alias
         }
         "function_declaration" => method(node, name, node.child(&["function_body"]), inside, names),
         "property_declaration" => {
-            let binds = node.descendants().filter(|n| n.kind() == "identifier" && n.parent().is_some_and(|p| p.kind() == "variable_declaration"));
+            let binds = node
+                .descendants()
+                .filter(|n| n.kind() == "identifier" && n.parent().is_some_and(|p| p.kind() == "variable_declaration"));
             field(node, binds.map(|n| n.text().to_owned()).collect(), names)
         }
         "anonymous_initializer" => acts(node, "runs when the class is loaded"),
         "statements" | "block" => Read::Open(node),
         "call_expression" | "infix_expression" if inside.suite.is_some() => kotest(node),
-        _ if inside.suite.is_some() && !node.kind().ends_with("modifiers") => Shape::unnamed(Kind::Constant, node, "").item(),
+        _ if inside.suite.is_some() && !node.kind().ends_with("modifiers") => {
+            Shape::unnamed(Kind::Constant, node, "").item()
+        }
         _ => Read::Nothing,
     }
 }

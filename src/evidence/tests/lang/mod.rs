@@ -15,9 +15,9 @@ use super::inventory::{Kind, Scope};
 use super::names::Aliases;
 use crate::evidence::grammar::{Language, Node};
 
-pub(super) use examples::examples;
 pub(in crate::evidence) use c_sharp::attributes as c_sharp_attributes;
 pub(in crate::evidence) use cpp::TESTS as CPP_TESTS;
+pub(super) use examples::examples;
 pub(in crate::evidence) use jvm::annotations as jvm_annotations;
 pub(in crate::evidence) use php::{attributes as php_attributes, chain_root as php_chain_root};
 pub(in crate::evidence) use ruby::call_parts as ruby_call;
@@ -166,7 +166,9 @@ pub(super) fn brings(item: &super::inventory::Item<'_>) -> Vec<(String, String)>
                 })
                 .collect()
         }
-        (Language::Rust, "use_declaration") => node.field("argument").map(|a| super::names::rust_uses(a, "")).unwrap_or_default(),
+        (Language::Rust, "use_declaration") => {
+            node.field("argument").map(|a| super::names::rust_uses(a, "")).unwrap_or_default()
+        }
         (language, "import_statement") if language.is_script() => {
             let source = node.field("source").map_or("", Node::text).trim_matches(['\'', '"']);
             let clause = node.child(&["import_clause"]).into_iter().flat_map(Node::descendants);
@@ -177,7 +179,9 @@ pub(super) fn brings(item: &super::inventory::Item<'_>) -> Vec<(String, String)>
                         Some((n.field("alias").map_or(name, Node::text).to_owned(), format!("{source}:{name}")))
                     }
                     "namespace_import" => Some((n.named().last()?.text().to_owned(), format!("{source}:*"))),
-                    "identifier" if n.parent()?.kind() == "import_clause" => Some((n.text().to_owned(), format!("{source}:default"))),
+                    "identifier" if n.parent()?.kind() == "import_clause" => {
+                        Some((n.text().to_owned(), format!("{source}:default")))
+                    }
                     _ => None,
                 })
                 .collect()

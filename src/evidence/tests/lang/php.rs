@@ -5,7 +5,17 @@ use crate::evidence::grammar::Node;
 use crate::evidence::tests::inventory::Kind;
 use crate::evidence::tests::names::{Aliases, unquoted};
 
-const HOOKS: &[&str] = &["setUp", "tearDown", "setUpBeforeClass", "tearDownAfterClass", "__construct", "__destruct", "runTest", "run", "__call"];
+const HOOKS: &[&str] = &[
+    "setUp",
+    "tearDown",
+    "setUpBeforeClass",
+    "tearDownAfterClass",
+    "__construct",
+    "__destruct",
+    "runTest",
+    "run",
+    "__call",
+];
 const HOOK_MARKS: &[&str] = &["Before", "After", "BeforeClass", "AfterClass", "PreCondition", "PostCondition"];
 const PEST_TESTS: &[&str] = &["it", "test", "todo", "arch"];
 const PEST_HOOKS: &[&str] = &["beforeEach", "afterEach", "beforeAll", "afterAll", "uses", "pest"];
@@ -50,7 +60,9 @@ pub(super) fn read<'t>(node: Node<'t>, inside: &Inside<'_>, _: &Aliases, lead: &
             let tests = body.is_some_and(|b| b.named().any(|n| is_test(n, &[])));
             Shape::named(if tests { Kind::Suite } else { Kind::Helper }, name, body).suite(Suite::Class).item()
         }
-        "interface_declaration" | "enum_declaration" | "function_definition" => Shape::named(Kind::Helper, name, node.field("body")).item(),
+        "interface_declaration" | "enum_declaration" | "function_definition" => {
+            Shape::named(Kind::Helper, name, node.field("body")).item()
+        }
         "method_declaration" => {
             let mut shape = Shape::named(Kind::Helper, name, node.field("body"));
             if HOOKS.contains(&name) || attributes(node).iter().any(|(n, _)| HOOK_MARKS.contains(n)) {
@@ -81,11 +93,17 @@ fn expression(node: Node<'_>) -> Read<'_> {
     let function = root.field("function").map_or("", Node::text);
     if root.kind() != "function_call_expression" {
         let require = inner.kind().starts_with("require") || inner.kind().starts_with("include");
-        return if require { Shape::unnamed(Kind::Import, node, "").item() } else { acts(node, "runs when the file is loaded") };
+        return if require {
+            Shape::unnamed(Kind::Import, node, "").item()
+        } else {
+            acts(node, "runs when the file is loaded")
+        };
     }
     let arguments: Vec<_> = root.field("arguments").map(|a| a.named().collect()).unwrap_or_default();
     let title = arguments.first().and_then(|a| a.named().next()).map(unquoted).unwrap_or_default();
-    let body = root.descendants().find(|n| n.is(&["anonymous_function", "arrow_function", "anonymous_function_creation_expression"]));
+    let body = root
+        .descendants()
+        .find(|n| n.is(&["anonymous_function", "arrow_function", "anonymous_function_creation_expression"]));
     let body = body.and_then(|b| b.field("body"));
     if PEST_TESTS.contains(&function) {
         let mut shape = Shape::new(Kind::Test, title);
@@ -98,5 +116,10 @@ fn expression(node: Node<'_>) -> Read<'_> {
         return shape.item();
     }
     let kind = if PEST_HOOKS.contains(&function) { Kind::Hook } else { Kind::Acts };
-    Shape::unnamed(kind, node, if kind == Kind::Hook { "a hook that the runner calls" } else { "runs when the file is loaded" }).item()
+    Shape::unnamed(
+        kind,
+        node,
+        if kind == Kind::Hook { "a hook that the runner calls" } else { "runs when the file is loaded" },
+    )
+    .item()
 }

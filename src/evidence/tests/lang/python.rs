@@ -7,20 +7,121 @@ use crate::evidence::tests::names::{Aliases, dotted};
 
 /// Names that a runner calls or reads by itself.
 const HOOKS: &[&str] = &[
-    "setup_module", "teardown_module", "setup_function", "teardown_function", "setUpModule", "tearDownModule", "load_tests",
-    "setUp", "tearDown", "setUpClass", "tearDownClass", "asyncSetUp", "asyncTearDown", "setup_method", "teardown_method",
-    "setup_class", "teardown_class", "setup", "teardown", "pytestmark", "pytest_plugins", "collect_ignore", "collect_ignore_glob",
-    "__test__", "__unittest_skip__", "__getattr__", "__eq__", "runTest", "run", "__new__", "__init_subclass__",
+    "setup_module",
+    "teardown_module",
+    "setup_function",
+    "teardown_function",
+    "setUpModule",
+    "tearDownModule",
+    "load_tests",
+    "setUp",
+    "tearDown",
+    "setUpClass",
+    "tearDownClass",
+    "asyncSetUp",
+    "asyncTearDown",
+    "setup_method",
+    "teardown_method",
+    "setup_class",
+    "teardown_class",
+    "setup",
+    "teardown",
+    "pytestmark",
+    "pytest_plugins",
+    "collect_ignore",
+    "collect_ignore_glob",
+    "__test__",
+    "__unittest_skip__",
+    "__getattr__",
+    "__eq__",
+    "runTest",
+    "run",
+    "__new__",
+    "__init_subclass__",
 ];
 
 /// Callees that a constant may call without acting on anything.
 const PURE: &[&str] = &[
-    "Path", "PurePath", "dict", "list", "set", "tuple", "frozenset", "int", "float", "str", "bytes", "bool", "len", "range", "sorted",
-    "object", "min", "max", "sum", "zip", "map", "enumerate", "getLogger", "compile", "namedtuple", "TypeVar", "NewType", "Decimal",
-    "Fraction", "datetime", "timedelta", "date", "timezone", "UUID", "join", "dirname", "abspath", "resolve", "joinpath", "dedent",
-    "encode", "decode", "format", "strip", "split", "lower", "upper", "replace", "with_suffix", "loads", "dumps", "read_text",
-    "read_bytes", "OrderedDict", "defaultdict", "Counter", "partial", "param", "parametrize", "raises", "approx", "get", "items", "keys", "values",
-    "super", "type", "id", "cast", "skipif", "skip", "xfail", "usefixtures", "fixture", "given", "settings", "patch", "mark", "product", "array",
+    "Path",
+    "PurePath",
+    "dict",
+    "list",
+    "set",
+    "tuple",
+    "frozenset",
+    "int",
+    "float",
+    "str",
+    "bytes",
+    "bool",
+    "len",
+    "range",
+    "sorted",
+    "object",
+    "min",
+    "max",
+    "sum",
+    "zip",
+    "map",
+    "enumerate",
+    "getLogger",
+    "compile",
+    "namedtuple",
+    "TypeVar",
+    "NewType",
+    "Decimal",
+    "Fraction",
+    "datetime",
+    "timedelta",
+    "date",
+    "timezone",
+    "UUID",
+    "join",
+    "dirname",
+    "abspath",
+    "resolve",
+    "joinpath",
+    "dedent",
+    "encode",
+    "decode",
+    "format",
+    "strip",
+    "split",
+    "lower",
+    "upper",
+    "replace",
+    "with_suffix",
+    "loads",
+    "dumps",
+    "read_text",
+    "read_bytes",
+    "OrderedDict",
+    "defaultdict",
+    "Counter",
+    "partial",
+    "param",
+    "parametrize",
+    "raises",
+    "approx",
+    "get",
+    "items",
+    "keys",
+    "values",
+    "super",
+    "type",
+    "id",
+    "cast",
+    "skipif",
+    "skip",
+    "xfail",
+    "usefixtures",
+    "fixture",
+    "given",
+    "settings",
+    "patch",
+    "mark",
+    "product",
+    "array",
 ];
 
 pub(super) fn read<'t>(node: Node<'t>, inside: &Inside<'_>, names: &Aliases, _: &[Node<'t>]) -> Read<'t> {
@@ -43,7 +144,8 @@ pub(super) fn read<'t>(node: Node<'t>, inside: &Inside<'_>, names: &Aliases, _: 
 impl Read<'_> {
     fn binding_of(mut self, node: Node<'_>) -> Self {
         if let Self::Item(shape) = &mut self {
-            shape.binds = node.descendants().filter(|n| n.kind() == "identifier").map(|n| n.text().to_owned()).collect();
+            shape.binds =
+                node.descendants().filter(|n| n.kind() == "identifier").map(|n| n.text().to_owned()).collect();
         }
         self
     }
@@ -97,9 +199,12 @@ fn class<'t>(node: Node<'t>, whole: Node<'t>) -> Read<'t> {
     let name = node.field("name").map_or("", Node::text);
     let bases = node.field("superclasses").map_or("", Node::text);
     let body = node.field("body");
-    let member = |n: &Node<'_>| n.kind() == "function_definition" && n.field("name").is_some_and(|n| n.text().starts_with("test"));
+    let member = |n: &Node<'_>| {
+        n.kind() == "function_definition" && n.field("name").is_some_and(|n| n.text().starts_with("test"))
+    };
     let tests = body.is_some_and(|b| b.descendants().any(|n| member(&n)));
-    let suite = tests && (name.starts_with("Test") || bases.contains("Test") || !bases.is_empty() || name.ends_with("Test"));
+    let suite =
+        tests && (name.starts_with("Test") || bases.contains("Test") || !bases.is_empty() || name.ends_with("Test"));
     let kind = if suite { Kind::Suite } else { Kind::Helper };
     let mut shape = Shape::named(kind, name, body).suite(Suite::NamedClass);
     shape.node = Some(whole);
@@ -159,7 +264,8 @@ fn compound<'t>(node: Node<'t>, inside: &Inside<'_>) -> Read<'t> {
     }
     let statements = || {
         node.descendants().filter(|n| {
-            n.parent().is_some_and(|p| p.kind() == "block" && p.ancestors().take_while(|a| *a != node).all(|a| !is_scope(a)))
+            n.parent()
+                .is_some_and(|p| p.kind() == "block" && p.ancestors().take_while(|a| *a != node).all(|a| !is_scope(a)))
         })
     };
     if statements().any(|n| is_scope(n) || n.kind() == "decorated_definition") {

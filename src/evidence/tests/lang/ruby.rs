@@ -5,10 +5,37 @@ use crate::evidence::grammar::Node;
 use crate::evidence::tests::inventory::Kind;
 use crate::evidence::tests::names::{Aliases, unquoted};
 
-const SUITES: &[&str] = &["describe", "context", "xdescribe", "xcontext", "fdescribe", "fcontext", "feature", "example_group", "shared_examples", "shared_context", "shared_examples_for"];
-const TESTS: &[&str] = &["it", "specify", "example", "xit", "xspecify", "xexample", "fit", "fspecify", "fexample", "scenario", "test", "should", "its", "pending", "skip"];
-const HOOKS: &[&str] = &["before", "after", "around", "setup", "teardown", "prepend_before", "append_after", "before_all", "after_all"];
-const METHOD_HOOKS: &[&str] = &["setup", "teardown", "before_setup", "after_teardown", "before_teardown", "after_setup", "startup", "shutdown", "run", "method_missing"];
+const SUITES: &[&str] = &[
+    "describe",
+    "context",
+    "xdescribe",
+    "xcontext",
+    "fdescribe",
+    "fcontext",
+    "feature",
+    "example_group",
+    "shared_examples",
+    "shared_context",
+    "shared_examples_for",
+];
+const TESTS: &[&str] = &[
+    "it", "specify", "example", "xit", "xspecify", "xexample", "fit", "fspecify", "fexample", "scenario", "test",
+    "should", "its", "pending", "skip",
+];
+const HOOKS: &[&str] =
+    &["before", "after", "around", "setup", "teardown", "prepend_before", "append_after", "before_all", "after_all"];
+const METHOD_HOOKS: &[&str] = &[
+    "setup",
+    "teardown",
+    "before_setup",
+    "after_teardown",
+    "before_teardown",
+    "after_setup",
+    "startup",
+    "shutdown",
+    "run",
+    "method_missing",
+];
 const QUIET: &[&str] = &["require", "require_relative", "load"];
 
 /// The method, title, and body of a call with a block.
@@ -35,8 +62,10 @@ pub(super) fn read<'t>(node: Node<'t>, inside: &Inside<'_>, _: &Aliases, _: &[No
                 (n.kind() == "method" && n.field("name").is_some_and(|n| n.text().starts_with("test")))
                     || call_parts(n).is_some_and(|(method, _, block)| TESTS.contains(&method) && block.is_some())
             });
-            let mut shape = Shape::named(if tests { Kind::Suite } else { Kind::Helper }, name, body).suite(Suite::NamedClass);
-            let reopened = node.field("superclass").is_none() && node.kind() == "class" && inside.suite.is_none() && !tests;
+            let mut shape =
+                Shape::named(if tests { Kind::Suite } else { Kind::Helper }, name, body).suite(Suite::NamedClass);
+            let reopened =
+                node.field("superclass").is_none() && node.kind() == "class" && inside.suite.is_none() && !tests;
             if reopened {
                 (shape.kind, shape.why) = (Kind::Acts, "may reopen a class of the product");
             }
@@ -65,7 +94,9 @@ pub(super) fn read<'t>(node: Node<'t>, inside: &Inside<'_>, _: &Aliases, _: &[No
         }
         "superclass" | "constant" | "argument_list" | "block_parameters" | "scope_resolution" => Read::Nothing,
         "body_statement" | "block_body" => Read::Open(node),
-        "identifier" if matches!(node.text(), "private" | "protected" | "public") => Shape::unnamed(Kind::Constant, node, "").item(),
+        "identifier" if matches!(node.text(), "private" | "protected" | "public") => {
+            Shape::unnamed(Kind::Constant, node, "").item()
+        }
         _ => acts(node, "runs when the file is loaded"),
     }
 }
@@ -85,7 +116,10 @@ fn call<'t>(node: Node<'t>) -> Read<'t> {
         let name = words.trim_start_matches(':').to_owned();
         let name = if name.is_empty() { "subject".to_owned() } else { name };
         Shape::new(Kind::Helper, format!("{method} {name}")).binding([name])
-    } else if matches!(method, "include" | "extend" | "include_context" | "include_examples" | "it_behaves_like" | "attr_reader") {
+    } else if matches!(
+        method,
+        "include" | "extend" | "include_context" | "include_examples" | "it_behaves_like" | "attr_reader"
+    ) {
         Shape::unnamed(Kind::Hook, node, "brings code of another module")
     } else {
         Shape::unnamed(Kind::Acts, node, "runs when the file is loaded")

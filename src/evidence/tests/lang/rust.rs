@@ -6,9 +6,11 @@ use crate::evidence::tests::inventory::{Kind, Scope};
 use crate::evidence::tests::names::{Aliases, rust_uses};
 
 /// Attributes that make a function a test, by the last part of their path.
-const TESTS: &[&str] = &["test", "rstest", "test_case", "wasm_bindgen_test", "quickcheck", "proptest", "bench", "apply", "parameterized"];
+const TESTS: &[&str] =
+    &["test", "rstest", "test_case", "wasm_bindgen_test", "quickcheck", "proptest", "bench", "apply", "parameterized"];
 /// Attributes that make the program do something of its own accord.
-const ACTS: &[&str] = &["ctor", "dtor", "global_allocator", "panic_handler", "no_mangle", "distributed_slice", "used", "export_name"];
+const ACTS: &[&str] =
+    &["ctor", "dtor", "global_allocator", "panic_handler", "no_mangle", "distributed_slice", "used", "export_name"];
 
 /// The path of an attribute: `tokio::test` of `#[tokio::test(flavor = "x")]`.
 pub(in crate::evidence) fn attribute_path<'t>(item: Node<'t>) -> &'t str {
@@ -16,13 +18,16 @@ pub(in crate::evidence) fn attribute_path<'t>(item: Node<'t>) -> &'t str {
 }
 
 fn any_attribute(lead: &[Node<'_>], names: &[&str]) -> bool {
-    lead.iter().filter(|n| n.kind() == "attribute_item").any(|n| names.contains(&attribute_path(*n).rsplit("::").next().unwrap_or("")))
+    lead.iter()
+        .filter(|n| n.kind() == "attribute_item")
+        .any(|n| names.contains(&attribute_path(*n).rsplit("::").next().unwrap_or("")))
 }
 
 fn for_tests(lead: &[Node<'_>]) -> bool {
     lead.iter().any(|n| {
         let text = squeezed(*n);
-        attribute_path(*n) == "cfg" && (text.contains("(test)") || text.contains("(test,") || text.contains(", test") || text.contains("any()"))
+        attribute_path(*n) == "cfg"
+            && (text.contains("(test)") || text.contains("(test,") || text.contains(", test") || text.contains("any()"))
     })
 }
 
@@ -60,19 +65,24 @@ pub(super) fn read<'t>(node: Node<'t>, inside: &Inside<'_>, _: &Aliases, lead: &
             shape.body = node.field("body");
             let own = on.split(['<', ' ']).next().unwrap_or(on);
             let here = node.parent().is_some_and(|p| {
-                p.named().any(|n| n.is(&["struct_item", "enum_item", "union_item"]) && n.field("name").is_some_and(|n| n.text() == own))
+                p.named().any(|n| {
+                    n.is(&["struct_item", "enum_item", "union_item"])
+                        && n.field("name").is_some_and(|n| n.text() == own)
+                })
             });
             if !here {
                 (shape.kind, shape.why) = (Kind::Acts, "gives a type of the product new behaviour");
             }
             shape.item()
         }
-        "struct_item" | "enum_item" | "union_item" | "trait_item" | "type_item" | "macro_definition" | "const_item" | "static_item" => {
-            Shape::named(Kind::Helper, name, None).item()
-        }
+        "struct_item" | "enum_item" | "union_item" | "trait_item" | "type_item" | "macro_definition" | "const_item"
+        | "static_item" => Shape::named(Kind::Helper, name, None).item(),
         "macro_invocation" | "expression_statement" => {
             let path = node.text().split('!').next().unwrap_or("").trim().to_owned();
-            let kind = if matches!(path.rsplit("::").next(), Some("proptest" | "quickcheck" | "test_case" | "rstest" | "test_each")) {
+            let kind = if matches!(
+                path.rsplit("::").next(),
+                Some("proptest" | "quickcheck" | "test_case" | "rstest" | "test_each")
+            ) {
                 Kind::Test
             } else {
                 Kind::Constant

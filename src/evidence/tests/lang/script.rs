@@ -5,18 +5,62 @@ use crate::evidence::grammar::Node;
 use crate::evidence::tests::inventory::Kind;
 use crate::evidence::tests::names::{Aliases, dotted, unquoted};
 
-const SUITES: &[&str] = &["describe", "context", "suite", "xdescribe", "fdescribe", "xcontext", "fcontext", "ddescribe"];
+const SUITES: &[&str] =
+    &["describe", "context", "suite", "xdescribe", "fdescribe", "xcontext", "fcontext", "ddescribe"];
 const TESTS: &[&str] = &[
-    "it", "test", "specify", "xit", "fit", "xtest", "ftest", "xspecify", "fspecify", "iit", "bench", "Deno", "suite", "property", "scenario",
+    "it", "test", "specify", "xit", "fit", "xtest", "ftest", "xspecify", "fspecify", "iit", "bench", "Deno", "suite",
+    "property", "scenario",
 ];
 const HOOKS: &[&str] = &[
-    "before", "after", "beforeEach", "afterEach", "beforeAll", "afterAll", "setup", "teardown", "suiteSetup", "suiteTeardown",
-    "onTestFailed", "onTestFinished",
+    "before",
+    "after",
+    "beforeEach",
+    "afterEach",
+    "beforeAll",
+    "afterAll",
+    "setup",
+    "teardown",
+    "suiteSetup",
+    "suiteTeardown",
+    "onTestFailed",
+    "onTestFinished",
 ];
 const PURE: &[&str] = &[
-    "fn", "resolve", "join", "dirname", "fileURLToPath", "Symbol", "parse", "stringify", "freeze", "keys", "entries", "values", "from",
-    "raw", "fill", "repeat", "map", "String", "Number", "BigInt", "Array", "Object", "require", "import", "promisify", "dedent", "gql", "spyOn_",
-    "toString", "trim", "split", "slice", "concat", "createRequire", "readFileSync",
+    "fn",
+    "resolve",
+    "join",
+    "dirname",
+    "fileURLToPath",
+    "Symbol",
+    "parse",
+    "stringify",
+    "freeze",
+    "keys",
+    "entries",
+    "values",
+    "from",
+    "raw",
+    "fill",
+    "repeat",
+    "map",
+    "String",
+    "Number",
+    "BigInt",
+    "Array",
+    "Object",
+    "require",
+    "import",
+    "promisify",
+    "dedent",
+    "gql",
+    "spyOn_",
+    "toString",
+    "trim",
+    "split",
+    "slice",
+    "concat",
+    "createRequire",
+    "readFileSync",
 ];
 
 /// The name of what a call calls, through `.each(table)` and such: `it.only.each`.
@@ -36,16 +80,31 @@ pub(in crate::evidence) fn path_of(function: Node<'_>, names: &Aliases) -> Optio
 pub(super) fn read<'t>(node: Node<'t>, inside: &Inside<'_>, names: &Aliases, _: &[Node<'t>]) -> Read<'t> {
     match node.kind() {
         "export_statement" | "statement_block" | "ambient_declaration" => {
-            if node.field("source").is_some() { acts(node, "exports what another module brings") } else { Read::Open(node) }
+            if node.field("source").is_some() {
+                acts(node, "exports what another module brings")
+            } else {
+                Read::Open(node)
+            }
         }
         "import_statement" => import(node),
-        "function_declaration" | "generator_function_declaration" | "class_declaration" | "abstract_class_declaration" => {
+        "function_declaration"
+        | "generator_function_declaration"
+        | "class_declaration"
+        | "abstract_class_declaration" => {
             Shape::named(Kind::Helper, node.field("name").map_or("", Node::text), node.field("body")).item()
         }
-        "interface_declaration" | "type_alias_declaration" | "enum_declaration" | "function_signature" | "internal_module"
+        "interface_declaration"
+        | "type_alias_declaration"
+        | "enum_declaration"
+        | "function_signature"
+        | "internal_module"
         | "module" => Shape::named(Kind::Helper, node.field("name").map_or("", Node::text), None).item(),
         "lexical_declaration" | "variable_declaration" => {
-            if node.named().filter(|n| n.kind() == "variable_declarator").count() == 1 { variable(node, names) } else { Read::Open(node) }
+            if node.named().filter(|n| n.kind() == "variable_declarator").count() == 1 {
+                variable(node, names)
+            } else {
+                Read::Open(node)
+            }
         }
         "variable_declarator" => declarator(node, node, names),
         "expression_statement" => expression(node, inside, names),
@@ -75,7 +134,8 @@ fn holds_tests(node: Node<'_>, names: &Aliases) -> bool {
 fn import(node: Node<'_>) -> Read<'_> {
     let Some(clause) = node.child(&["import_clause"]) else { return acts(node, "loads a module for what it does") };
     let binds = clause.descendants().filter(|n| {
-        n.kind() == "identifier" && (n.field_name() == "alias" || n.parent().is_some_and(|p| p.field("alias").is_none()))
+        n.kind() == "identifier"
+            && (n.field_name() == "alias" || n.parent().is_some_and(|p| p.field("alias").is_none()))
     });
     Shape::unnamed(Kind::Import, node, "").binding(binds.map(|n| n.text().to_owned())).item()
 }
@@ -107,7 +167,10 @@ fn declarator<'t>(node: Node<'t>, whole: Node<'t>, names: &Aliases) -> Read<'t> 
     if kind == Kind::Import {
         shape.name = super::squeezed(whole);
     } else if kind == Kind::Constant
-        && value.into_iter().flat_map(outside_functions).any(|n| n.is(&["call_expression", "await_expression"]) && !pure(n, names))
+        && value
+            .into_iter()
+            .flat_map(outside_functions)
+            .any(|n| n.is(&["call_expression", "await_expression"]) && !pure(n, names))
     {
         (shape.kind, shape.why) = (Kind::Acts, "calls code when the file is loaded");
     }
@@ -150,7 +213,9 @@ fn expression<'t>(node: Node<'t>, inside: &Inside<'_>, names: &Aliases) -> Read<
         };
     }
     let name = call.field("function").and_then(|f| path_of(f, names));
-    let (Some(name), "call_expression") = (name, call.kind()) else { return acts(node, "runs when the file is loaded") };
+    let (Some(name), "call_expression") = (name, call.kind()) else {
+        return acts(node, "runs when the file is loaded");
+    };
     let parts: Vec<&str> = name.split('.').collect();
     let arguments: Vec<Node<'t>> = call.field("arguments").map(|a| a.named().collect()).unwrap_or_default();
     let title = arguments.first().map(|a| unquoted(*a)).unwrap_or_default();
@@ -159,22 +224,23 @@ fn expression<'t>(node: Node<'t>, inside: &Inside<'_>, names: &Aliases) -> Read<
     let block = body.filter(|b| b.kind() == "statement_block");
     let head = parts.first().copied().unwrap_or("");
     let hook = |name: &str| HOOKS.contains(&name);
-    let mut shape = if hook(head) || (parts.len() > 1 && TESTS.contains(&head) && parts.iter().any(|p| hook(p) || *p == "use")) {
-        Shape::unnamed(Kind::Hook, node, "a hook that the runner calls")
-    } else if SUITES.contains(&head) || (TESTS.contains(&head) && parts.iter().any(|p| SUITES.contains(p))) {
-        let mut shape = Shape::new(Kind::Suite, title);
-        shape.body = block;
-        if block.is_none() {
-            shape.kind = Kind::Test;
-        }
-        shape
-    } else if TESTS.contains(&head) && !title.is_empty() && !arguments.is_empty() {
-        let mut shape = Shape::new(Kind::Test, title);
-        shape.body = body;
-        shape
-    } else {
-        Shape::unnamed(Kind::Acts, node, "runs when the file is loaded")
-    };
+    let mut shape =
+        if hook(head) || (parts.len() > 1 && TESTS.contains(&head) && parts.iter().any(|p| hook(p) || *p == "use")) {
+            Shape::unnamed(Kind::Hook, node, "a hook that the runner calls")
+        } else if SUITES.contains(&head) || (TESTS.contains(&head) && parts.iter().any(|p| SUITES.contains(p))) {
+            let mut shape = Shape::new(Kind::Suite, title);
+            shape.body = block;
+            if block.is_none() {
+                shape.kind = Kind::Test;
+            }
+            shape
+        } else if TESTS.contains(&head) && !title.is_empty() && !arguments.is_empty() {
+            let mut shape = Shape::new(Kind::Test, title);
+            shape.body = body;
+            shape
+        } else {
+            Shape::unnamed(Kind::Acts, node, "runs when the file is loaded")
+        };
     shape.node = Some(node);
     shape.item()
 }
