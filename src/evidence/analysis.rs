@@ -133,7 +133,7 @@ struct File<'a> {
 /// Reads the contents of the changed files. `rows` and `blobs` as the oracles get them; blobs of [`analysed_blobs`] that are not there
 /// make their files unread, never unjudged.
 pub fn analyse(policy: &Policy, rows: &[ClassedRow<'_>], blobs: &Blobs) -> Analysis {
-    let files: Vec<File<'_>> = rows
+    let mut files: Vec<File<'_>> = rows
         .iter()
         .filter(|row| differs(row))
         .filter_map(|row| {
@@ -142,6 +142,8 @@ pub fn analyse(policy: &Policy, rows: &[ClassedRow<'_>], blobs: &Blobs) -> Analy
             Some(File { row, path: row.row.path().to_string(), role, old, new })
         })
         .collect();
+    // The order of the rows says nothing.
+    files.sort_by(|a, b| a.row.row.path().cmp(b.row.row.path()));
     let hints = AhoCorasick::new(HINTS).expect("the hints are few and fixed");
     let parsed: Vec<Parsed<'_>> = parse_all(&files, &hints);
     let scope = |file: &File<'_>| if file.role == Role::Test { Scope::Whole } else { Scope::Regions };

@@ -27,7 +27,7 @@ rules! {
         "The product is itself a test framework or a plugin of one: name those files as tests or configuration in the policy.",
         "Let the product report its own errors.";
     FOCUS_MARKER_ADDED = "focus-marker-added", Reject,
-        "`.only`, `fit`, `fdescribe` or their kin: the other tests do not run.",
+        "A focus such as `.only`, `fit` or `fdescribe` comes in: the other tests do not run.",
         "It was left behind after debugging.",
         "Remove the focus.";
     TESTS_DISABLED_BY_CONFIG = "tests-disabled-by-config", Reject,

@@ -45,6 +45,7 @@ impl Oracle for TestRemoved {
         let mut names: Vec<String> =
             tests.iter().map(|(file, note)| format!("{} of {}", note.text, wording::name(&file.path))).collect();
         names.extend(files.iter().map(|row| wording::name(row.row.path())));
+        names.sort();
         if names.is_empty() {
             return Vec::new();
         }

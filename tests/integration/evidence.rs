@@ -160,7 +160,7 @@ impl Story {
     /// The contents of all files: what the story gave, and for the rest one harmless line that differs where the objects differ.
     fn contents(&self) -> Blobs {
         let mut blobs = self.blobs.clone();
-        for side in self.rows.iter().flat_map(|row| [&row.old, &row.new]).flatten() {
+        for side in self.rows.iter().flat_map(|row| [&row.old, &row.new]).flatten().filter(|side| side.mode.is_file()) {
             let line = format!("v_{} = 1\n", side.blob.as_str());
             blobs.0.entry(side.blob.clone()).or_insert_with(|| Blob::Whole(line.as_bytes().into()));
         }

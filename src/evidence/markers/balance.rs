@@ -54,6 +54,9 @@ impl Known {
     }
 }
 
+/// Whether two markers, each in its file, are one.
+type Match = fn(&str, &Marker, &str, &Marker) -> bool;
+
 /// The head's markers that the base does not have, each with its file, in the order given. Every marker of the base excuses one of
 /// the head: first the one in the same place, then one that moved with its test.
 pub fn balance<'m>(
@@ -65,7 +68,6 @@ pub fn balance<'m>(
         base.iter().flat_map(|(file, markers)| markers.iter().map(move |m| (file.as_str(), m, true))).collect();
     let mut open: Vec<(&str, &Marker)> =
         head.iter().flat_map(|(file, markers)| markers.iter().map(move |m| (file.as_str(), m))).collect();
-    type Match = fn(&str, &Marker, &str, &Marker) -> bool;
     let rounds: [Match; 4] = [
         |f, m, g, n| f == g && m.scope == n.scope && same(m, n),
         |f, m, g, n| f == g && m.scope == n.scope && weaker(m, n),

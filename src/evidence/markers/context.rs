@@ -151,7 +151,7 @@ const COVERAGE: &[&str] = &[
     "BULLSEYE",
 ];
 
-impl<'t> Walk<'_, 't> {
+impl Walk<'_, '_> {
     /// What names mean.
     pub(super) fn names(&self) -> &Aliases {
         &self.inventory.aliases
@@ -247,9 +247,8 @@ impl<'t> Walk<'_, 't> {
         let statement = || {
             node.ancestors().take(6).map(Node::text).find(|t| t.to_ascii_lowercase().contains("env") && t.len() < 400)
         };
-        if PROBES.contains(&text) || text.starts_with("-test.") {
-            self.always(MarkerKind::Probe, node, text.to_owned());
-        } else if CI_VARIABLES.contains(&text) && statement().is_some() {
+        let asks_machine = CI_VARIABLES.contains(&text) && statement().is_some();
+        if PROBES.contains(&text) || text.starts_with("-test.") || asks_machine {
             self.always(MarkerKind::Probe, node, text.to_owned());
         } else if EVIDENCE.iter().any(|place| text.contains(place))
             && node.ancestors().take(4).any(|a| {
@@ -352,16 +351,12 @@ pub(super) fn around(node: Node<'_>) -> Condition {
                     return Condition::When(left.map(squeezed).unwrap_or_default());
                 }
             }
-            _ if is_function(outer) && !is_callback_of_condition(outer) => break,
+            _ if is_function(outer) => break,
             _ => {}
         }
         inner = outer;
     }
     Condition::Always
-}
-
-fn is_callback_of_condition(_: Node<'_>) -> bool {
-    false
 }
 
 /// Whether a node is a function of any kind.

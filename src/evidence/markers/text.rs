@@ -185,7 +185,7 @@ pub(super) fn scan(text: &str, path: &str, extra: &[Own]) -> Vec<Marker> {
         }
         let begin = text[..found.start()].rfind('\n').map_or(0, |at| at + 1);
         let end = text[found.start()..].find('\n').map_or(text.len(), |at| found.start() + at);
-        let breaks = text.as_bytes()[counted..begin].iter().filter(|b| **b == b'\n').count();
+        let breaks = text[counted..begin].matches('\n').count();
         number = number.saturating_add(u32::try_from(breaks).unwrap_or(u32::MAX));
         (counted, done) = (begin, end);
         let line = &text[begin..end];

@@ -1,5 +1,6 @@
 //! What a change did to the tests of its files.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::inventory::{Inventory, Item, Kind, Scope};
@@ -95,7 +96,9 @@ pub fn compare(pairs: &[Pair<'_>]) -> Vec<Judgement> {
     for (file, (pair, judgement)) in pairs.iter().zip(&mut judgements).enumerate() {
         match (pair.old, pair.new) {
             (Side::Read(old), Side::Read(new)) => {
-                let mut matching = Matching { file, old, new, judgement, missing: &mut missing, fresh: &mut fresh };
+                let used = (OnceCell::new(), OnceCell::new());
+                let mut matching =
+                    Matching { file, old, new, judgement, missing: &mut missing, fresh: &mut fresh, used: &used };
                 matching.whole_file();
             }
             (Side::Absent, Side::Read(new)) => {
@@ -287,6 +290,8 @@ struct Matching<'m, 't> {
     judgement: &'m mut Judgement,
     missing: &'m mut Vec<Single<'t>>,
     fresh: &'m mut Vec<Single<'t>>,
+    /// Names that the old side uses: plain ones, and those with members.
+    used: &'m (OnceCell<BTreeSet<&'t str>>, OnceCell<BTreeSet<&'t str>>),
 }
 
 impl<'t> Matching<'_, 't> {
@@ -397,13 +402,13 @@ impl<'t> Matching<'_, 't> {
     /// A piece of the new side that the old one did not have under its name.
     fn gained(&mut self, at: usize, item: &'t Item<'t>, old_at: Option<usize>, new_at: Option<usize>) {
         let in_class = new_at.is_some_and(|at| self.new.items[at].node.kind().contains("class"));
-        let used = self.old.used(in_class);
+        let (old, cached) = (self.old, if in_class { &self.used.1 } else { &self.used.0 });
+        let used = cached.get_or_init(|| old.used(in_class));
         let bound: BTreeSet<&str> =
             children(self.old, old_at).iter().flat_map(|(_, i)| i.binds.iter().map(String::as_str)).collect();
         let clash = item.binds.iter().find(|name| used.contains(name.as_str()) || bound.contains(name.as_str()));
         let reach = match item.kind {
-            Kind::Acts => Some(item.why),
-            Kind::Hook => Some(item.why),
+            Kind::Acts | Kind::Hook => Some(item.why),
             _ => None,
         };
         let inner_acts = self.new.items.iter().skip(at + 1).find(|i| item.holds(i.node) && i.kind == Kind::Acts);

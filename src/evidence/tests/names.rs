@@ -345,8 +345,7 @@ pub fn dotted(node: Node<'_>) -> Option<String> {
             let text = text.split(['<', '(']).next().unwrap_or("");
             Some(text.replace("::", ".").replace('\\', ".").trim_matches('.').to_owned())
         }
-        "parenthesized_expression" => dotted(node.named().next()?),
-        "non_null_expression" | "as_expression" => dotted(node.named().next()?),
+        "parenthesized_expression" | "non_null_expression" | "as_expression" => dotted(node.named().next()?),
         "call"
             if node.field("method").is_some() && node.field("arguments").is_none() && node.field("block").is_none() =>
         {

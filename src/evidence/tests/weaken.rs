@@ -278,7 +278,7 @@ pub(super) fn compare(old: &Inventory<'_>, old_item: &Item<'_>, new: &Inventory<
         match partner {
             Some(now) => notes.extend(weaker(assertion, now)),
             None => {
-                notes.push(remark(format!("an assertion is gone: `{}`", short(assertion.node.text())), old_item, true))
+                notes.push(remark(format!("an assertion is gone: `{}`", short(assertion.node.text())), old_item, true));
             }
         }
     }
@@ -401,7 +401,7 @@ fn by_condition<'t>(node: Node<'t>, condition: Node<'t>) -> Assertion<'t> {
     Assertion { node, strictness, subject, expected, tolerance: tolerance(text) }
 }
 
-/// RSpec's `expect(a).to eq(b)`: the matcher is the argument.
+/// `RSpec`'s `expect(a).to eq(b)`: the matcher is the argument.
 fn matcher(node: Node<'_>) -> Option<Assertion<'_>> {
     let method = node.field("method")?.text();
     let receiver = node.field("receiver")?;

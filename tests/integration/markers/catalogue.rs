@@ -38,7 +38,7 @@ fn around(id: &str, line: &str) -> (&'static str, String) {
                 trimmed.trim_start_matches("m = ")
             ),
         ),
-        "py.doctest" => ("src/a.py", format!("def f():\n    \"\"\"Say.\n\n    {}\n    1\n    \"\"\"\n", trimmed)),
+        "py.doctest" => ("src/a.py", format!("def f():\n    \"\"\"Say.\n\n    {trimmed}\n    1\n    \"\"\"\n")),
         "py.call" | "py.self" if line.starts_with(' ') => {
             ("tests/test_a.py", format!("import pytest, unittest\ndef test_x(self):\n    {trimmed}\n    assert f()\n"))
         }
@@ -174,11 +174,10 @@ fn around(id: &str, line: &str) -> (&'static str, String) {
             },
         ),
         "ex.tags" => ("test/a_test.exs", format!("{trimmed}\ntest \"x\" do assert f() end\n")),
-        "pl.more" => ("t/a.t", format!("{trimmed}\n")),
+        "pl.more" => ("t/a.t", format!("{trimmed}\n\n")),
         "sh.bats" => ("test/a.bats", format!("@test \"x\" {{\n{line}\n}}\n")),
-        "cc.gtest" if trimmed.starts_with("TEST") => ("tests/a_test.cc", format!("{trimmed} }}\n")),
+        "cc.gtest" | "cc.catch2" if trimmed.starts_with("TEST") => ("tests/a_test.cc", format!("{trimmed} }}\n")),
         "cc.gtest" => ("tests/a_test.cc", format!("TEST(A, x) {{\n {trimmed}\n}}\n")),
-        "cc.catch2" if trimmed.starts_with("TEST") => ("tests/a_test.cc", format!("{trimmed} }}\n")),
         "cc.catch2" => ("tests/a_test.cc", format!("TEST_CASE(\"x\") {{ {trimmed} }}\n")),
         "r.testthat" => {
             ("tests/testthat/test-a.R", format!("test_that(\"x\", {{\n{trimmed}\nexpect_equal(f(), 1)\n}})\n"))

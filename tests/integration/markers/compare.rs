@@ -207,7 +207,7 @@ fn a_test_that_disappears_is_removed_and_one_that_moves_is_not() {
     ]);
     let found = findings(&base, &head);
     assert!(!rule_ids(&found).contains("test-removed"), "{found:?}");
-    let message = &found.iter().find(|f| f.message.contains("tests/test_b.py:")).unwrap().message;
+    let message = &found.iter().find(|f| f.message.contains("changed: tests/test_b.py")).unwrap().message;
     assert!(message.contains("`test_a` is moved, with the same body"), "{message}");
 }
 

@@ -104,8 +104,8 @@ struct Case {
     head: Tree,
 }
 
-/// Where a runner's files stand in a repository. Product files go below `src/`.
-fn place(runner: &str, name: &str) -> String {
+/// Where the files of a case stand in a repository. Product files go below `src/`.
+fn place(name: &str) -> String {
     let product = matches!(name, "prod.py" | "zz.py" | "helpers.py" | "sitecustomize.py");
     match name {
         "A.java" => "src/test/java/ATest.java".to_owned(),
@@ -119,7 +119,7 @@ fn place(runner: &str, name: &str) -> String {
         "test-a.R" => "tests/testthat/test-a.R".to_owned(),
         "a.go" => "src/a.go".to_owned(),
         _ if product => format!("src/{name}"),
-        _ if runner == "phpunit9" && name.ends_with(".php") => format!("tests/{name}"),
+        "ATest.php" | "BTest.php" => format!("tests/{name}"),
         _ => name.to_owned(),
     }
 }
@@ -142,7 +142,7 @@ fn cases() -> Vec<Case> {
             for (name, text) in case["files"].as_object().into_iter().flatten() {
                 // The program that ran the case is no part of it.
                 if name != "R.java" {
-                    head.insert(place(&runner, name), text.as_str().unwrap().as_bytes().to_vec());
+                    head.insert(place(name), text.as_str().unwrap().as_bytes().to_vec());
                 }
             }
             if let Some((_, name, text)) = CONFIGURED.iter().find(|(i, _, _)| *i == id) {

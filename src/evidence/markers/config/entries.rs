@@ -53,9 +53,18 @@ pub(super) enum Unreadable {
 
 type Read = Result<Vec<Entry>, Unreadable>;
 
-fn line_of(text: &str, at: usize) -> u32 {
-    let breaks = text.as_bytes()[..at.min(text.len())].iter().filter(|b| **b == b'\n').count();
-    u32::try_from(breaks + 1).unwrap_or(u32::MAX)
+/// Where the lines of a text begin.
+struct Lines(Vec<usize>);
+
+impl Lines {
+    fn of(text: &str) -> Self {
+        Self(std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect())
+    }
+
+    /// The line of a byte, from 1.
+    fn line(&self, at: usize) -> u32 {
+        u32::try_from(self.0.partition_point(|start| *start <= at)).unwrap_or(u32::MAX)
+    }
 }
 
 fn bounded(entries: Vec<Entry>) -> Read {
@@ -117,26 +126,26 @@ pub(super) fn properties(text: &str) -> Read {
 pub(super) fn toml(text: &str) -> Read {
     let table = toml::de::DeTable::parse(text).map_err(|e| Unreadable::Invalid("TOML", e.message().to_owned()))?;
     let mut entries = Vec::new();
-    toml_table(table.get_ref(), text, &mut Vec::new(), &mut entries);
+    toml_table(table.get_ref(), &Lines::of(text), &mut Vec::new(), &mut entries);
     bounded(entries)
 }
 
-fn toml_table(table: &toml::de::DeTable<'_>, text: &str, key: &mut Vec<String>, entries: &mut Vec<Entry>) {
+fn toml_table(table: &toml::de::DeTable<'_>, lines: &Lines, key: &mut Vec<String>, entries: &mut Vec<Entry>) {
     for (name, value) in table {
         key.push(name.get_ref().to_string());
-        toml_value(value, text, key, entries);
+        toml_value(value, lines, key, entries);
         key.pop();
     }
 }
 
 fn toml_value(
     value: &toml::Spanned<toml::de::DeValue<'_>>,
-    text: &str,
+    lines: &Lines,
     key: &mut Vec<String>,
     entries: &mut Vec<Entry>,
 ) {
     use toml::de::DeValue;
-    let line = line_of(text, value.span().start);
+    let line = lines.line(value.span().start);
     if key.len() > MAX_DEPTH || entries.len() > MAX_ENTRIES {
         return;
     }
@@ -149,11 +158,11 @@ fn toml_value(
         DeValue::Array(list) => {
             key.push("[]".to_owned());
             for value in list {
-                toml_value(value, text, key, entries);
+                toml_value(value, lines, key, entries);
             }
             key.pop();
         }
-        DeValue::Table(table) => toml_table(table, text, key, entries),
+        DeValue::Table(table) => toml_table(table, lines, key, entries),
     }
 }
 
@@ -308,13 +317,14 @@ fn objects(root: Node<'_>) -> Vec<Entry> {
 /// XML: texts and attributes by the local names of their elements. Entities are not expanded.
 pub(super) fn xml(text: &str) -> Read {
     use quick_xml::events::Event;
+    let lines = Lines::of(text);
     let mut reader = quick_xml::Reader::from_str(text);
     reader.config_mut().check_end_names = false;
     let mut path: Vec<String> = Vec::new();
     let mut entries = Vec::new();
     loop {
         let at = usize::try_from(reader.buffer_position()).unwrap_or(usize::MAX);
-        let line = line_of(text, at);
+        let line = lines.line(at);
         let event = reader.read_event().map_err(|e| Unreadable::Invalid("XML", e.to_string()))?;
         let closed = matches!(event, Event::Empty(_));
         match event {

@@ -160,8 +160,7 @@ struct Side {
 
 fn side(flavour: Flavour, bytes: &[u8]) -> Result<Side, Unreadable> {
     let text = entries::text(bytes)?;
-    let mut side = Side::default();
-    side.entries = match flavour {
+    let entries = match flavour {
         Flavour::Ini => entries::ini(text)?,
         Flavour::Pyproject | Flavour::Cargo | Flavour::Nextest => entries::toml(text)?,
         Flavour::PackageJson | Flavour::Json => entries::json(text)?,
@@ -175,10 +174,11 @@ fn side(flavour: Flavour, bytes: &[u8]) -> Result<Side, Unreadable> {
         Flavour::Nox => return nox(text),
         Flavour::Ci => return ci(text),
     };
-    let found: Vec<Entry> = side.entries.clone();
-    for entry in &found {
+    let mut side = Side::default();
+    for entry in &entries {
         rule(flavour, entry, &mut side);
     }
+    side.entries = entries;
     Ok(side)
 }
 
@@ -252,7 +252,7 @@ fn python(flavour: Flavour, entry: &Entry, side: &mut Side) {
         match last.as_str() {
             "addopts" => addopts(entry, side),
             "xfail_strict" if entry.value == "false" || entry.value == "False" => {
-                side.mark_value(MarkerKind::Retry, entry)
+                side.mark_value(MarkerKind::Retry, entry);
             }
             "timeout" | "reruns" | "faulthandler_timeout" | "flaky_reruns" => side.mark_value(MarkerKind::Retry, entry),
             "norecursedirs" => {
@@ -275,7 +275,7 @@ fn python(flavour: Flavour, entry: &Entry, side: &mut Side) {
     {
         match last.as_str() {
             "ignore_outcome" | "ignore_errors" if entry.value.eq_ignore_ascii_case("true") => {
-                side.mark_value(MarkerKind::Masked, entry)
+                side.mark_value(MarkerKind::Masked, entry);
             }
             _ => side.command(entry, &entry.value.clone()),
         }
@@ -310,11 +310,10 @@ fn cargo(entry: &Entry, side: &mut Side) {
     let table = entry.key.first().map_or("", String::as_str);
     let off = entry.value == "false";
     match (table, entry.last()) {
-        ("lib" | "test" | "bin" | "example", "test" | "doctest") | ("test", "harness") | ("lib", "harness") if off => {
+        ("lib" | "test" | "bin" | "example", "test" | "doctest") | ("test" | "lib", "harness") if off => {
             side.mark(MarkerKind::Disabled, entry, format!("[{table}] {} = false", entry.last()));
         }
-        ("package", "autotests") if off => side.mark_value(MarkerKind::Disabled, entry),
-        ("autotests", _) if off => side.mark_value(MarkerKind::Disabled, entry),
+        ("package" | "autotests", "autotests") if off => side.mark_value(MarkerKind::Disabled, entry),
         ("test", "required-features") => side.mark_value(MarkerKind::Disabled, entry),
         _ => {}
     }
@@ -324,7 +323,7 @@ fn nextest(entry: &Entry, side: &mut Side) {
     match entry.last() {
         "default-filter" => side.mark_value(MarkerKind::Disabled, entry),
         "retries" | "count" | "slow-timeout" | "leak-timeout" | "period" | "terminate-after" | "flaky-result" => {
-            side.mark_value(MarkerKind::Retry, entry)
+            side.mark_value(MarkerKind::Retry, entry);
         }
         _ => {}
     }
@@ -370,7 +369,7 @@ fn script(entry: &Entry, side: &mut Side) {
         "coveragePathIgnorePatterns" => side.mark_value(MarkerKind::Coverage, entry),
         "exclude" if about_coverage => side.mark_value(MarkerKind::Coverage, entry),
         "collectCoverageFrom" if entry.value.starts_with('!') && !is_vendor(&entry.value) => {
-            side.mark_value(MarkerKind::Coverage, entry)
+            side.mark_value(MarkerKind::Coverage, entry);
         }
         "testPathIgnorePatterns"
         | "modulePathIgnorePatterns"
@@ -387,29 +386,27 @@ fn script(entry: &Entry, side: &mut Side) {
         {
             side.mark_value(MarkerKind::Disabled, entry);
         }
-        "exclude" if entry.key.iter().any(|k| k == "test") || entry.key.len() <= 2 => {
-            if !is_vendor(&entry.value) {
-                side.mark_value(MarkerKind::Disabled, entry);
-            }
+        "exclude" if (entry.key.iter().any(|k| k == "test") || entry.key.len() <= 2) && !is_vendor(&entry.value) => {
+            side.mark_value(MarkerKind::Disabled, entry);
         }
         "spec_files" | "files" | "spec" | "testMatch" if entry.value.starts_with('!') && !is_vendor(&entry.value) => {
-            side.mark_value(MarkerKind::Disabled, entry)
+            side.mark_value(MarkerKind::Disabled, entry);
         }
         "passWithNoTests" | "invert" | "onlyChanged" | "onlyFailures" | "dryRun" | "dry-run" | "listTests" if on => {
-            side.mark_value(MarkerKind::Disabled, entry)
+            side.mark_value(MarkerKind::Disabled, entry);
         }
         "passOnFailingTestSuite" | "pass-on-failing-test-suite" | "dangerouslyIgnoreUnhandledErrors" if on => {
-            side.mark_value(MarkerKind::Forced, entry)
+            side.mark_value(MarkerKind::Forced, entry);
         }
         "testFailureExitCode" if entry.value == "0" => side.mark_value(MarkerKind::Forced, entry),
         "failWithoutAssertions" if entry.value == "false" => side.mark_value(MarkerKind::Forced, entry),
         "forbidOnly" | "forbid-only" | "forbidPending" if entry.value == "false" => {
-            side.mark_value(MarkerKind::Retry, entry)
+            side.mark_value(MarkerKind::Retry, entry);
         }
         "allowOnly" if on => side.mark_value(MarkerKind::Retry, entry),
         "update" if on => side.mark_value(MarkerKind::Snapshot, entry),
         "updateSnapshots" | "updateSnapshot" if matches!(entry.value.as_str(), "all" | "changed" | "true") => {
-            side.mark_value(MarkerKind::Snapshot, entry)
+            side.mark_value(MarkerKind::Snapshot, entry);
         }
         "retries"
         | "retry"
@@ -444,7 +441,7 @@ fn pom(entry: &Entry, side: &mut Side) {
             side.mark_value(kind, entry);
         }
         "rerunFailingTestsCount" | "forkedProcessTimeoutInSeconds" | "surefire.rerunFailingTestsCount" => {
-            side.mark_value(MarkerKind::Retry, entry)
+            side.mark_value(MarkerKind::Retry, entry);
         }
         "exclude" | "excludedGroups"
             if runner && !entry.value.is_empty() && !key.contains("jacoco") && !key.contains("exclusion") =>
@@ -465,37 +462,35 @@ fn pom(entry: &Entry, side: &mut Side) {
 }
 
 fn gradle(entry: &Entry, side: &mut Side) {
+    const CHOOSES: &[&str] = &[
+        "excludeTags",
+        "excludeTestsMatching",
+        "excludeEngines",
+        "excludeGroups",
+        "excludeCategories",
+        "test.enabled = false",
+        "-x test",
+    ];
     let code: String = entry.value.split_whitespace().collect::<Vec<_>>().join(" ");
+    let flat = code.replace(' ', "");
     let in_test = entry.key.iter().any(|k| k.to_ascii_lowercase().contains("test"));
-    let value = |kind, side: &mut Side| {
-        side.mark(kind, entry, code.chars().take(120).collect::<String>());
-    };
-    if code.replace(' ', "").contains("ignoreFailures=true")
-        || code.contains("setIgnoreFailures(true)")
-        || code.contains("isIgnoreFailures = true")
-    {
-        value(MarkerKind::Masked, side);
-    } else if code.contains("excludeTags")
-        || code.contains("excludeTestsMatching")
-        || code.contains("excludeEngines")
-        || code.contains("excludeGroups")
-        || code.contains("excludeCategories")
-    {
-        value(MarkerKind::Disabled, side);
-    } else if in_test
-        && (code.starts_with("exclude ")
-            || code.starts_with("exclude(")
-            || code.replace(' ', "") == "enabled=false"
-            || code.starts_with("onlyIf")
-            || code.contains("includeTestsMatching"))
-    {
-        value(MarkerKind::Disabled, side);
-    } else if code.contains("test.enabled = false") || code.contains("-x test") {
-        value(MarkerKind::Disabled, side);
-    } else if code.contains("maxRetries") || code.contains("maxFailures") || code.contains("failOnPassedAfterRetry") {
+    let forgives = flat.contains("ignoreFailures=true")
+        || flat.contains("setIgnoreFailures(true)")
+        || flat.contains("isIgnoreFailures=true");
+    let leaves_out = code.starts_with("exclude ")
+        || code.starts_with("exclude(")
+        || flat == "enabled=false"
+        || code.starts_with("onlyIf")
+        || code.contains("includeTestsMatching");
+    let short = || code.chars().take(120).collect::<String>();
+    if forgives {
+        side.mark(MarkerKind::Masked, entry, short());
+    } else if CHOOSES.iter().any(|word| code.contains(word)) || (in_test && leaves_out) {
+        side.mark(MarkerKind::Disabled, entry, short());
+    } else if ["maxRetries", "maxFailures", "failOnPassedAfterRetry"].iter().any(|word| code.contains(word)) {
         let amount = code.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok();
-        side.mark(MarkerKind::Retry, entry, code.split(['=', '(']).next().unwrap_or("").trim().to_owned()).amount =
-            amount;
+        let name = code.split(['=', '(']).next().unwrap_or("").trim().to_owned();
+        side.mark(MarkerKind::Retry, entry, name).amount = amount;
     }
 }
 
@@ -504,7 +499,7 @@ fn properties(entry: &Entry, side: &mut Side) {
         "junit.jupiter.execution.timeout.default" | "systemProp.retries" => side.mark_value(MarkerKind::Retry, entry),
         "skipTests" | "maven.test.skip" if entry.value != "false" => side.mark_value(MarkerKind::Disabled, entry),
         "junit.jupiter.extensions.autodetection.enabled" if entry.value == "true" => {
-            side.mark_value(MarkerKind::Retry, entry)
+            side.mark_value(MarkerKind::Retry, entry);
         }
         _ => {}
     }
@@ -560,7 +555,7 @@ fn nox(text: &str) -> Result<Side, Unreadable> {
     let mut side = Side::default();
     for call in syntax.all().filter(|n| n.kind() == "call") {
         let runs =
-            call.field("function").is_some_and(|f| f.text().ends_with(".run") || f.text().ends_with(".run_always"));
+            call.field("function").is_some_and(|f| matches!(f.text().rsplit('.').next(), Some("run" | "run_always")));
         let Some(arguments) = call.field("arguments").filter(|_| runs) else { continue };
         let words: Vec<String> = arguments.named().filter(|a| a.kind() == "string").map(unquoted).collect();
         let command = words.join(" ");
@@ -631,8 +626,11 @@ fn step(node: &Rc<Yaml>, key: &mut Vec<String>, lines: &[&str], budget: &mut usi
             let tests = text.lines().any(shell::runs_tests);
             for (name, value) in map {
                 if tests && let Yaml::Scalar(value, line) = &**value {
-                    let entry =
-                        Entry { key: [key.as_slice(), &[name.clone()]].concat(), value: value.clone(), line: *line };
+                    let entry = Entry {
+                        key: [key.as_slice(), std::slice::from_ref(name)].concat(),
+                        value: value.clone(),
+                        line: *line,
+                    };
                     switch(&entry, name, side);
                 }
                 key.push(name.clone());
@@ -660,7 +658,7 @@ fn switch(entry: &Entry, name: &str, side: &mut Side) {
             side.mark(MarkerKind::Disabled, entry, format!("{name}: {value}"));
         }
         "timeout-minutes" | "timeout" | "timeoutInMinutes" | "retry" | "max_attempts" | "retries" | "attempts" => {
-            side.mark_value(MarkerKind::Retry, entry)
+            side.mark_value(MarkerKind::Retry, entry);
         }
         "shell" if value.contains("|| true") || value.contains("+e") => {
             side.mark(MarkerKind::Masked, entry, format!("shell: {value}"));
@@ -827,7 +825,7 @@ fn tests_left(flavour: Flavour, old: &Side, new: &Side) -> Option<Marker> {
         && !after.value.contains("node"))
     .then(|| {
         let mut marker = Marker::new(MarkerKind::Masked, "the script `test` no longer runs the tests", after.line);
-        marker.scope = "scripts.test".to_owned();
+        "scripts.test".clone_into(&mut marker.scope);
         marker
     })
 }

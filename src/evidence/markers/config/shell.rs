@@ -325,7 +325,7 @@ pub(super) fn chooses(line: &str) -> Vec<String> {
         if ALONE.contains(word) {
             found.push((*word).to_owned());
         } else if WITH_VALUE.contains(&name) && fits(name, &words, at) {
-            let value = joined.map_or_else(|| words.get(at + 1).copied().unwrap_or(""), |v| v);
+            let value = joined.unwrap_or_else(|| words.get(at + 1).copied().unwrap_or(""));
             let quoted = line.find(&format!("{name} ")).and_then(|start| {
                 let rest = line[start + name.len()..].trim_start();
                 let quote = rest.chars().next().filter(|c| matches!(c, '"' | '\''))?;

@@ -1,4 +1,4 @@
-//! C#: xUnit, NUnit, MSTest.
+//! C#: xUnit, `NUnit`, `MSTest`.
 
 use super::{arguments, number};
 use crate::evidence::grammar::Node;
@@ -63,7 +63,7 @@ fn attribute(walk: &mut Walk<'_, '_>, name: &str, mark: Node<'_>) {
     };
     match name {
         "Ignore" | "Explicit" | "Inconclusive" | "ActiveIssue" => {
-            walk.always(MarkerKind::Skip, mark, format!("[{name}]"))
+            walk.always(MarkerKind::Skip, mark, format!("[{name}]"));
         }
         "ExcludeFromCodeCoverage" => walk.always(MarkerKind::Coverage, mark, spelling),
         "Retry" | "RetryFact" | "RetryTheory" | "Repeat" => {
@@ -110,7 +110,7 @@ fn call(walk: &mut Walk<'_, '_>, node: Node<'_>) {
         }
         ("Assert", "SkipWhen") | ("Skip", "If" | "When") => walk.skip_if(node, first, true, &full),
         ("Assert", "SkipUnless") | ("Skip", "IfNot" | "Unless") | ("Assume", "That") => {
-            walk.skip_if(node, first, false, &full)
+            walk.skip_if(node, first, false, &full);
         }
         ("Environment", "Exit") if first.is_some_and(|a| a.text() == "0") => {
             let holder = node

@@ -78,7 +78,7 @@ fn call(walk: &mut Walk<'_, '_>, node: Node<'_>) {
             walk.always(kind, node, last.to_owned());
         }
         "GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST" | "CHECK_NOFAIL" | "GTEST_SUCCEED_" | "SUCCEED_" => {
-            walk.always(MarkerKind::Skip, node, last.to_owned())
+            walk.always(MarkerKind::Skip, node, last.to_owned());
         }
         _ if CPP_TESTS.contains(&last) => tags(walk, node, &arguments),
         _ => {}

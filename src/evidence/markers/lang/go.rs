@@ -63,10 +63,8 @@ const SYSTEMS: &[&str] = &[
 pub(super) fn visit(walk: &mut Walk<'_, '_>, node: Node<'_>) {
     match node.kind() {
         "call_expression" => call(walk, node),
-        "function_declaration" => {
-            if node.field("name").is_some_and(|n| n.text() == "TestMain") {
-                test_main(walk, node);
-            }
+        "function_declaration" if node.field("name").is_some_and(|n| n.text() == "TestMain") => {
+            test_main(walk, node);
         }
         "method_declaration" => equality(walk, node, &["Equal", "Equals", "Is"]),
         "import_spec" => {
@@ -86,7 +84,9 @@ fn is_handle(node: Node<'_>, name: &str) -> bool {
                 d.kind() == "parameter_declaration"
                     && d.fields("name").any(|n| n.text() == name)
                     && d.field("type").is_some_and(|t| {
-                        t.text().contains("testing.") || t.text().ends_with(".C") || t.text().contains("TB")
+                        t.text().contains("testing.")
+                            || t.text().rsplit('.').next() == Some("C")
+                            || t.text().contains("TB")
                     })
             })
         })

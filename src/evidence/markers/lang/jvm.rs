@@ -1,7 +1,7 @@
-//! Java and Kotlin: JUnit 4 and 5, TestNG, Kotest.
+//! Java and Kotlin: JUnit 4 and 5, `TestNG`, Kotest.
 
 use super::{arguments, number};
-use crate::evidence::grammar::Node;
+use crate::evidence::grammar::{Language, Node};
 use crate::evidence::markers::context::{Walk, equality, exit_zero, framework_import, literal, squeezed};
 use crate::evidence::markers::marker::{Condition, MarkerKind, Role};
 use crate::evidence::tests::{jvm_annotations, unquoted};
@@ -77,7 +77,7 @@ fn annotation(walk: &mut Walk<'_, '_>, name: &str, mark: Node<'_>) {
     let spelling = squeezed(mark);
     match name {
         "Ignore" | "Disabled" | "PendingFeature" | "NotImplemented" => {
-            walk.always(MarkerKind::Skip, mark, format!("@{name}"))
+            walk.always(MarkerKind::Skip, mark, format!("@{name}"));
         }
         "RetryingTest" | "RepeatedIfExceptionsTest" | "Flaky" | "FlakyTest" | "RetryTest" => {
             let amount = mark.descendants().find_map(number);
@@ -106,10 +106,8 @@ fn annotation(walk: &mut Walk<'_, '_>, name: &str, mark: Node<'_>) {
                 walk.emit(MarkerKind::Retry, mark, Condition::Always, "a time limit of its own").amount = Some(amount);
             }
         }
-        "Generated" | "ExcludeFromJacocoGeneratedReport" | "ExcludeFromCodeCoverage" => {
-            if walk.role == Role::Product {
-                walk.always(MarkerKind::Coverage, mark, spelling);
-            }
+        "Generated" | "ExcludeFromJacocoGeneratedReport" | "ExcludeFromCodeCoverage" if walk.role == Role::Product => {
+            walk.always(MarkerKind::Coverage, mark, spelling);
         }
         _ if name.starts_with("DisabledO")
             || name.starts_with("EnabledO")
@@ -170,7 +168,7 @@ fn call(walk: &mut Walk<'_, '_>, node: Node<'_>) {
         }
         _ => {}
     }
-    if walk.path.ends_with(".kt") && walk.in_test(node) {
+    if super::super::context::language(walk) == Language::Kotlin && walk.in_test(node) {
         kotest(walk, node, &name);
     }
 }

@@ -1,8 +1,8 @@
-//! PHP: PHPUnit, Pest.
+//! PHP: `PHPUnit`, Pest.
 
 use super::arguments;
 use crate::evidence::grammar::Node;
-use crate::evidence::markers::context::{Walk, equality, exit_zero, framework_import, is_function, literal, squeezed};
+use crate::evidence::markers::context::{Walk, equality, exit_zero, framework_import, is_function, squeezed};
 use crate::evidence::markers::marker::{Condition, MarkerKind, Role};
 use crate::evidence::tests::{php_attributes, php_chain_root};
 
@@ -23,10 +23,10 @@ pub(super) fn visit(walk: &mut Walk<'_, '_>, node: Node<'_>) {
             equality(walk, node, &["equals", "isEqual", "__equals"]);
         }
         "member_call_expression" | "scoped_call_expression" => call(walk, node),
-        "function_call_expression" => {
-            if node.field("function").is_some_and(|f| f.text() == "todo") && walk.in_test(node) {
-                walk.always(MarkerKind::Skip, node, "todo()");
-            }
+        "function_call_expression"
+            if node.field("function").is_some_and(|f| f.text() == "todo") && walk.in_test(node) =>
+        {
+            walk.always(MarkerKind::Skip, node, "todo()");
         }
         "exit_statement" => {
             let value = node.named().next();
@@ -36,11 +36,9 @@ pub(super) fn visit(walk: &mut Walk<'_, '_>, node: Node<'_>) {
                 exit_zero(walk, node, &squeezed(node), inside);
             }
         }
-        "throw_expression" => {
-            if node.text().contains("SkippedTest") || node.text().contains("IncompleteTest") {
-                let kind = if walk.in_test(node) { MarkerKind::Skip } else { MarkerKind::SkipInProduct };
-                walk.always(kind, node, squeezed(node));
-            }
+        "throw_expression" if (node.text().contains("SkippedTest") || node.text().contains("IncompleteTest")) => {
+            let kind = if walk.in_test(node) { MarkerKind::Skip } else { MarkerKind::SkipInProduct };
+            walk.always(kind, node, squeezed(node));
         }
         "namespace_use_declaration" => framework_import(walk, node, FRAMEWORKS),
         _ => {}
@@ -66,11 +64,7 @@ fn call(walk: &mut Walk<'_, '_>, node: Node<'_>) {
     match name {
         "skip" => {
             let condition = first.filter(|a| !a.kind().contains("string"));
-            if first.is_some_and(|a| literal(a).is_none()) && condition.is_some() {
-                walk.skip_if(node, condition, true, "->skip()");
-            } else {
-                walk.skip_if(node, condition, true, "->skip()");
-            }
+            walk.skip_if(node, condition, true, "->skip()");
         }
         "todo" | "fails" | "throwsUnless_" => walk.always(MarkerKind::Skip, node, format!("->{name}()")),
         "only" => walk.always(MarkerKind::Focus, node, "->only()"),

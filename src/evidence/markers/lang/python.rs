@@ -33,10 +33,8 @@ pub(super) fn visit(walk: &mut Walk<'_, '_>, node: Node<'_>) {
         "assignment" => assignment(walk, node),
         "function_definition" => function(walk, node),
         "if_statement" => dead_code(walk, node),
-        "import_statement" | "import_from_statement" => {
-            if !node.text().contains("unittest.mock") {
-                framework_import(walk, node, FRAMEWORKS);
-            }
+        "import_statement" | "import_from_statement" if !node.text().contains("unittest.mock") => {
+            framework_import(walk, node, FRAMEWORKS);
         }
         "comparison_operator" if walk.role == Role::Product => {
             let text = node.text();
@@ -84,10 +82,10 @@ fn name(walk: &mut Walk<'_, '_>, node: Node<'_>) {
         | "unittest.case.skip"
         | "unittest.expectedFailure"
         | "nose.tools.nottest"
-        | "nose.tools.istest_" => {
-            if !(renaming && node.kind() == "identifier") {
-                walk.always(MarkerKind::Skip, node, full);
-            }
+        | "nose.tools.istest_"
+            if !(renaming && node.kind() == "identifier") =>
+        {
+            walk.always(MarkerKind::Skip, node, full);
         }
         "pytest.mark.skipif" | "unittest.skipIf" | "unittest.case.skipIf" => {
             if let Some(call) = call {
@@ -105,10 +103,8 @@ fn name(walk: &mut Walk<'_, '_>, node: Node<'_>) {
                 .filter(|a| a.kind() != "string" || literal(*a).is_some());
             walk.skip_if(node, condition, true, &full);
         }
-        "pytest.skip" | "pytest.xfail" | "_pytest.outcomes.skip" | "_pytest.outcomes.xfail" => {
-            if call.is_some() {
-                raise_skip(walk, node, &full);
-            }
+        "pytest.skip" | "pytest.xfail" | "_pytest.outcomes.skip" | "_pytest.outcomes.xfail" if call.is_some() => {
+            raise_skip(walk, node, &full);
         }
         "pytest.importorskip" => {
             if let Some(call) = call {
@@ -128,10 +124,10 @@ fn name(walk: &mut Walk<'_, '_>, node: Node<'_>) {
         | "_pytest.outcomes.Skipped"
         | "pytest.skip.Exception"
         | "_pytest.outcomes.XFailed"
-        | "unittest.case._ShouldStop" => {
-            if raised {
-                raise_skip(walk, node, &full);
-            }
+        | "unittest.case._ShouldStop"
+            if raised =>
+        {
+            raise_skip(walk, node, &full);
         }
         "pytest.mark.flaky" | "flaky.flaky" | "flaky" | "pytest.mark.repeat" => {
             let amount = call
@@ -163,7 +159,7 @@ fn bare_decorator(walk: &mut Walk<'_, '_>, node: Node<'_>) {
     }
     match target.text() {
         "skip" | "expectedFailure" | "nottest" | "xfail" => {
-            walk.always(MarkerKind::Skip, node, target.text().to_owned())
+            walk.always(MarkerKind::Skip, node, target.text().to_owned());
         }
         word @ ("skipIf" | "skipif") => walk.skip_if(node, call.and_then(|c| argument(c, 0, "condition")), true, word),
         word @ "skipUnless" => walk.skip_if(node, call.and_then(|c| argument(c, 0, "condition")), false, word),
@@ -187,10 +183,8 @@ fn call(walk: &mut Walk<'_, '_>, node: Node<'_>) {
                 walk.always(MarkerKind::Skip, node, "parametrize without values");
             }
         }
-        "os._exit" => {
-            if first.is_some_and(|a| literal(a) == Some(false)) {
-                super::super::context::exit_zero(walk, node, "os._exit(0)", true);
-            }
+        "os._exit" if first.is_some_and(|a| literal(a) == Some(false)) => {
+            super::super::context::exit_zero(walk, node, "os._exit(0)", true);
         }
         "sys.exit" | "exit" | "quit" => {
             let success = first.is_none_or(|a| literal(a) == Some(false));
@@ -242,7 +236,7 @@ fn assignment(walk: &mut Walk<'_, '_>, node: Node<'_>) {
     match name {
         "__test__" if value == Some(false) => walk.always(MarkerKind::Skip, node, "__test__ = False"),
         "__unittest_skip__" | "__unittest_expecting_failure__" if value == Some(true) => {
-            walk.always(MarkerKind::Skip, node, name.to_owned())
+            walk.always(MarkerKind::Skip, node, name.to_owned());
         }
         "collect_ignore" | "collect_ignore_glob" if right.named().next().is_some() && function_of(node).is_none() => {
             walk.emit(MarkerKind::Disabled, node, Condition::Always, squeezed(node)).tests.clear();

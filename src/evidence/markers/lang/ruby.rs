@@ -1,4 +1,4 @@
-//! Ruby: RSpec, minitest, test-unit.
+//! Ruby: `RSpec`, minitest, test-unit.
 
 use super::{arguments, number};
 use crate::evidence::grammar::Node;
@@ -19,7 +19,6 @@ pub(super) fn visit(walk: &mut Walk<'_, '_>, node: Node<'_>) {
         "identifier" => bare(walk, node),
         "assignment" => assignment(walk, node),
         "method" => equality(walk, node, &["==", "eql?", "equal?", "==="]),
-        "raise" => {}
         _ => {}
     }
 }
@@ -121,7 +120,7 @@ fn metadata(walk: &mut Walk<'_, '_>, node: Node<'_>, arguments: &[Node<'_>]) {
     for argument in pairs {
         match (argument.kind(), argument.text()) {
             ("simple_symbol", word @ (":skip" | ":pending" | ":broken")) => {
-                walk.always(MarkerKind::Skip, node, word.to_owned())
+                walk.always(MarkerKind::Skip, node, word.to_owned());
             }
             ("simple_symbol", ":focus") => walk.always(MarkerKind::Focus, node, ":focus"),
             ("pair", _) => {

@@ -148,7 +148,7 @@ fn context_names<'t>(walk: &Walk<'_, '_>, node: Node<'t>) -> Vec<&'t str> {
         call.and_then(|c| script_path(c.field("function")?, walk.names())).is_some_and(|name| {
             let head = name.split('.').next().unwrap_or("").to_owned();
             TESTS.contains(&head.as_str())
-                || name.ends_with(".test")
+                || name.rsplit('.').next() == Some("test")
                 || ["before", "after", "beforeEach", "afterEach"].contains(&head.as_str())
         })
     });
@@ -194,12 +194,11 @@ fn call(walk: &mut Walk<'_, '_>, node: Node<'_>) {
         "jest.retryTimes" | "jest.setTimeout" | "vi.setConfig" | "jasmine.DEFAULT_TIMEOUT_INTERVAL"
     ) {
         walk.emit(MarkerKind::Retry, node, Condition::Always, full.clone()).amount = first.and_then(number);
-    } else if full == "each" || (TESTS.contains(&head) && last == "each") {
-        if function.kind() != "call_expression"
-            && first.is_some_and(|a| a.kind() == "array" && a.named().next().is_none())
-        {
-            walk.always(MarkerKind::Skip, node, "each without rows");
-        }
+    } else if (full == "each" || (TESTS.contains(&head) && last == "each"))
+        && function.kind() != "call_expression"
+        && first.is_some_and(|a| a.kind() == "array" && a.named().next().is_none())
+    {
+        walk.always(MarkerKind::Skip, node, "each without rows");
     }
     if TESTS.contains(&head) {
         for option in arguments.iter().filter(|a| a.kind() == "object").flat_map(|o| o.named()) {
@@ -219,7 +218,7 @@ fn call(walk: &mut Walk<'_, '_>, node: Node<'_>) {
                 let condition = first.filter(|a| !a.kind().contains("string"));
                 match condition {
                     Some(condition) if arguments.len() <= 2 && last == "skip" && parts.len() == 2 => {
-                        walk.skip_if(node, Some(condition), true, &full)
+                        walk.skip_if(node, Some(condition), true, &full);
                     }
                     _ => walk.always(MarkerKind::Skip, node, full),
                 }

@@ -1,4 +1,4 @@
-//! C#: xUnit, NUnit, MSTest.
+//! C#: xUnit, `NUnit`, `MSTest`.
 
 use super::{Inside, Read, Shape, Suite, acts};
 use crate::evidence::grammar::Node;

@@ -89,7 +89,7 @@ fn function<'t>(node: Node<'t>, _: &Inside<'_>) -> Read<'t> {
     shape.item()
 }
 
-fn macro_call<'t>(node: Node<'t>) -> Read<'t> {
+fn macro_call(node: Node<'_>) -> Read<'_> {
     let call = node.named().next().filter(|n| n.kind() == "call_expression");
     let Some(call) = call else { return acts(node, "runs before any test") };
     let name = call.field("function").map_or("", Node::text);

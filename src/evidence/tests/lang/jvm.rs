@@ -1,4 +1,4 @@
-//! Java and Kotlin: JUnit 3 to 5, TestNG, Kotest.
+//! Java and Kotlin: JUnit 3 to 5, `TestNG`, Kotest.
 
 use super::{Inside, Read, Shape, Suite, acts};
 use crate::evidence::grammar::Node;

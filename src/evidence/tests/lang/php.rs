@@ -1,4 +1,4 @@
-//! PHP: PHPUnit, Pest.
+//! PHP: `PHPUnit`, Pest.
 
 use super::{Inside, Read, Shape, Suite, acts};
 use crate::evidence::grammar::Node;
@@ -21,7 +21,7 @@ const PEST_TESTS: &[&str] = &["it", "test", "todo", "arch"];
 const PEST_HOOKS: &[&str] = &["beforeEach", "afterEach", "beforeAll", "afterAll", "uses", "pest"];
 
 /// The names of the attributes of a declaration.
-pub(in crate::evidence) fn attributes<'t>(node: Node<'t>) -> Vec<(&'t str, Node<'t>)> {
+pub(in crate::evidence) fn attributes(node: Node<'_>) -> Vec<(&str, Node<'_>)> {
     let lists = node.children().filter(|n| n.kind() == "attribute_list");
     lists
         .flat_map(Node::descendants)
@@ -31,7 +31,7 @@ pub(in crate::evidence) fn attributes<'t>(node: Node<'t>) -> Vec<(&'t str, Node<
 }
 
 /// The call at the root of a chain: `it(…)` of `it(…)->skip()`.
-pub(in crate::evidence) fn chain_root<'t>(node: Node<'t>) -> Node<'t> {
+pub(in crate::evidence) fn chain_root(node: Node<'_>) -> Node<'_> {
     let mut at = node;
     while at.is(&["member_call_expression", "member_access_expression"]) {
         let Some(object) = at.field("object") else { break };

@@ -1,4 +1,4 @@
-//! Ruby: RSpec, minitest, test-unit, Rails' `test "x" do`.
+//! Ruby: `RSpec`, minitest, test-unit, Rails' `test "x" do`.
 
 use super::{Inside, Read, Shape, Suite, acts};
 use crate::evidence::grammar::Node;
@@ -39,7 +39,7 @@ const METHOD_HOOKS: &[&str] = &[
 const QUIET: &[&str] = &["require", "require_relative", "load"];
 
 /// The method, title, and body of a call with a block.
-pub(in crate::evidence) fn call_parts<'t>(node: Node<'t>) -> Option<(&'t str, Option<Node<'t>>, Option<Node<'t>>)> {
+pub(in crate::evidence) fn call_parts(node: Node<'_>) -> Option<(&str, Option<Node<'_>>, Option<Node<'_>>)> {
     if node.kind() != "call" {
         return None;
     }
@@ -101,7 +101,7 @@ pub(super) fn read<'t>(node: Node<'t>, inside: &Inside<'_>, _: &Aliases, _: &[No
     }
 }
 
-fn call<'t>(node: Node<'t>) -> Read<'t> {
+fn call(node: Node<'_>) -> Read<'_> {
     let Some((method, title, block)) = call_parts(node) else { return acts(node, "runs when the file is loaded") };
     let words = title.map(|t| unquoted(t)).unwrap_or_default();
     let mut shape = if QUIET.contains(&method) {

@@ -13,7 +13,7 @@ const ACTS: &[&str] =
     &["ctor", "dtor", "global_allocator", "panic_handler", "no_mangle", "distributed_slice", "used", "export_name"];
 
 /// The path of an attribute: `tokio::test` of `#[tokio::test(flavor = "x")]`.
-pub(in crate::evidence) fn attribute_path<'t>(item: Node<'t>) -> &'t str {
+pub(in crate::evidence) fn attribute_path(item: Node<'_>) -> &str {
     item.child(&["attribute"]).and_then(|a| a.named().next()).map_or("", Node::text)
 }
 
