@@ -8,6 +8,7 @@ use super::ledger::LedgerFacts;
 use super::lock::LockFacts;
 use crate::change::{Blob, BytePath, Change, PathChange, Twin};
 use crate::classes::Classifier;
+use crate::evidence::Analysis;
 use crate::policy::{Class, Policy};
 use crate::words::ObjectId;
 
@@ -39,6 +40,8 @@ pub struct Facts<'a> {
     pub ledger: &'a LedgerFacts,
     /// The day, in UTC.
     pub today: Date,
+    /// What the contents of the changed files say of tests: [`super::analyse`] of the same rows and blobs.
+    pub analysis: &'a Analysis,
 }
 
 /// A row and what it is.

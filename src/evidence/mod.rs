@@ -5,6 +5,7 @@
 //! oracle knows stands in [`Facts`].
 
 mod added_test;
+mod analysis;
 mod attributes_edited;
 mod bad_path;
 mod build_edited;
@@ -14,11 +15,14 @@ mod evidence_shadowed;
 mod facts;
 mod finding;
 mod generated_file;
+pub mod grammar;
+mod hidden_tests;
 mod json;
 pub mod junit;
 pub mod ledger;
 mod links;
 pub mod lock;
+pub mod markers;
 mod mode_or_type_change;
 mod module_shadowing;
 mod moves;
@@ -30,12 +34,14 @@ mod sandbox_unavailable;
 mod test_config_edited;
 mod test_removed;
 mod test_rewritten;
+pub mod tests;
 mod too_wide;
 mod unclassified_path;
 mod unobserved_lines;
 mod unparsed_status;
 mod wording;
 
+pub use analysis::{Analysis, FileTests, FreshMarker, analyse, analysed_blobs, wants};
 pub use facts::{Blobs, ClassedRow, Comparison, Facts, Merge, RulesFrom};
 pub use finding::{Finding, Location};
 pub use links::{paths_to_look_up, symlink_blobs};
@@ -57,6 +63,7 @@ pub static ORACLES: &[&dyn Oracle] = &[
     &test_removed::TestRemoved,
     &test_rewritten::TestRewritten,
     &added_test::AddedTest,
+    &hidden_tests::HiddenTests,
     &test_config_edited::TestConfigEdited,
     &build_edited::BuildEdited,
     &attributes_edited::AttributesEdited,

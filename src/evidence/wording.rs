@@ -18,8 +18,13 @@ pub(super) fn count(number: usize, one: &str, many: &str) -> String {
 
 /// A path on one line: what is no printable text is written `\xNN`, and what is too long is cut in the middle.
 pub(super) fn name(path: &BytePath) -> String {
+    text(&path.to_string())
+}
+
+/// A text from a file of the change on one line, as [`name`] shows paths.
+pub(super) fn text(text: &str) -> String {
     let mut shown = String::new();
-    for sign in path.to_string().chars() {
+    for sign in text.chars() {
         if sign.is_control()
             || matches!(sign, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
         {

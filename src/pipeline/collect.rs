@@ -11,7 +11,7 @@ use crate::change::{BytePath, Change, Compared, Git, GitError, Merged, Mode};
 use crate::classes::Classifier;
 use crate::evidence::ledger::LedgerFacts;
 use crate::evidence::lock::LockFacts;
-use crate::evidence::{self, Blob, Blobs, ClassedRow, Comparison, Facts, Merge, Twin};
+use crate::evidence::{self, Analysis, Blob, Blobs, ClassedRow, Comparison, Facts, Merge, Twin};
 use crate::score::Digests;
 use crate::words::{MergeBase, ObjectId};
 
@@ -36,6 +36,7 @@ pub(super) struct Collected {
     merge: Merge,
     twins: Vec<Twin>,
     blobs: Blobs,
+    analysis: Analysis,
     classifier: Classifier,
     lock: Held<LockFacts>,
     ledger: Held<LedgerFacts>,
@@ -70,14 +71,19 @@ pub(super) fn collect(
     let lock = lock::collect(git, question, &rules.policy, change.merged_tree.as_ref(), fetch)?;
     let ledger = ledger::collect(git, question, &rules.policy, fetch)?;
     let classifier = Classifier::new(&rules.policy);
+    let rows = classed(&change, &classifier);
+    let wanted: BTreeSet<_> = evidence::analysed_blobs(&rows).cloned().collect();
+    read_blobs(git, &wanted, &mut blobs, fetch)?;
+    let analysis = evidence::analyse(&rules.policy, &rows, &blobs);
+    drop(rows);
     let today = Offset::UTC.to_datetime((question.clock)()).date();
-    Ok(Collected { change, comparison, merge, twins, blobs, classifier, lock, ledger, today })
+    Ok(Collected { change, comparison, merge, twins, blobs, analysis, classifier, lock, ledger, today })
 }
 
 impl Collected {
     /// Every row with its class.
     pub(super) fn classed(&self) -> Vec<ClassedRow<'_>> {
-        self.change.rows.iter().map(|row| ClassedRow { row, class: self.classifier.class_of(row) }).collect()
+        classed(&self.change, &self.classifier)
     }
 
     pub(super) fn facts<'a>(&'a self, rules: &'a Rules, rows: &'a [ClassedRow<'a>]) -> Facts<'a> {
@@ -94,6 +100,7 @@ impl Collected {
             lock: &self.lock.facts,
             ledger: &self.ledger.facts,
             today: self.today,
+            analysis: &self.analysis,
         }
     }
 
@@ -106,6 +113,10 @@ impl Collected {
             ..Digests::default()
         }
     }
+}
+
+fn classed<'a>(change: &'a Change, classifier: &Classifier) -> Vec<ClassedRow<'a>> {
+    change.rows.iter().map(|row| ClassedRow { row, class: classifier.class_of(row) }).collect()
 }
 
 /// A change without a parent has no rows, and its merge base means nothing ([`Facts::comparison`]).

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use evidence_gate::change::{BytePath, Change, Mode, PathChange, Side, Status};
 use evidence_gate::classes::Classifier;
 use evidence_gate::evidence::{
-    Blob, Blobs, ClassedRow, Comparison, Facts, Finding, Merge, RulesFrom, Twin, judge, paths_to_look_up, rules,
-    symlink_blobs,
+    Blob, Blobs, ClassedRow, Comparison, Facts, Finding, Merge, RulesFrom, Twin, analyse, judge, paths_to_look_up,
+    rules, symlink_blobs,
 };
 use evidence_gate::policy::{Class, Policy, parse};
 use evidence_gate::words::{ObjectId, Verdict};
@@ -141,6 +141,8 @@ impl Story {
         };
         let rows: Vec<ClassedRow<'_>> =
             change.rows.iter().map(|row| ClassedRow { row, class: classifier.class_of(row) }).collect();
+        let blobs = self.contents();
+        let analysis = analyse(policy, &rows, &blobs);
         judge(&Facts {
             policy,
             rules_from: &self.rules_from,
@@ -150,11 +152,22 @@ impl Story {
             merge: &self.merge,
             rows: &rows,
             twins: &self.twins(),
-            blobs: &self.blobs,
+            blobs: &blobs,
+            analysis: &analysis,
             lock: &evidence_gate::evidence::lock::LockFacts::Absent,
             ledger: &evidence_gate::evidence::ledger::LedgerFacts::Absent,
             today: jiff::civil::date(2026, 10, 1),
         })
+    }
+
+    /// The contents of all files: what the story gave, and for the rest one harmless line that differs where the objects differ.
+    fn contents(&self) -> Blobs {
+        let mut blobs = self.blobs.clone();
+        for side in self.rows.iter().flat_map(|row| [&row.old, &row.new]).flatten().filter(|side| side.mode.is_file()) {
+            let line = format!("v_{} = 1\n", side.blob.as_str());
+            blobs.0.entry(side.blob.clone()).or_insert_with(|| Blob::Whole(line.as_bytes().into()));
+        }
+        blobs
     }
 
     fn verdict(&self) -> Verdict {
@@ -377,7 +390,7 @@ fn held_classes_each_have_a_sentence() {
     hold build-edited: 2 build or dependency files changed: Cargo.lock, pyproject.toml
     hold generated-file: 1 generated file changed: proto/x.pb.go
     hold test-config-edited: 2 test, CI or tool configuration files changed: .github/workflows/ci.yml, conftest.py
-    hold test-rewritten: 1 existing test file changed: tests/test_a.py
+    hold test-rewritten: 1 existing test file changed: tests/test_a.py (value `v_6f6c640000000000000000000000000000000000` is gone)
     hold unclassified-path: 1 changed path is in no class of the policy: assets/logo.bin
     "#);
 }
