@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
-use evidence_gate::desk::{self, PolicyCommand, QueueCommand, SchemaCommand, ScoreArgs};
+use evidence_gate::desk::{self, FreezeCommand, LockCommand, PolicyCommand, QueueCommand, SchemaCommand, ScoreArgs};
 use evidence_gate::roles::{self, RoleArgs, WorkArgs};
 use evidence_gate::words::Verdict;
 
@@ -26,6 +26,12 @@ enum Command {
     /// Check and explain a policy.
     #[command(subcommand)]
     Policy(PolicyCommand),
+    /// Write the fixture lock, or hold the working copy against it.
+    #[command(subcommand)]
+    Lock(LockCommand),
+    /// List, check, sign and add known flaky failures.
+    #[command(subcommand)]
+    Freeze(FreezeCommand),
     /// Print the JSON Schema of a document that this program reads or writes.
     #[command(subcommand)]
     Schema(SchemaCommand),
@@ -63,6 +69,8 @@ fn run(command: Command) -> Ended {
     match command {
         Command::Score(args) => desk::score(&args, roles::now).map(Verdict::exit_code).map_err(desk_failed),
         Command::Policy(command) => desk::policy(&command).map(|()| 0).map_err(desk_failed),
+        Command::Lock(command) => desk::lock(&command).map_err(desk_failed),
+        Command::Freeze(command) => desk::freeze(&command, roles::now).map_err(desk_failed),
         Command::Schema(command) => desk::schema(command).map(|()| 0).map_err(desk_failed),
         Command::Queue(command) => desk::queue(&command, roles::now).map(|()| 0).map_err(desk_failed),
         Command::Serve(args) => roles::run_serve(&args).map(|()| 0).map_err(role_failed),

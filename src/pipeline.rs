@@ -3,9 +3,14 @@
 //! Every failure on the way is an error here and `unscored` for whoever reads the answer; none is a verdict of its own.
 
 mod collect;
+mod digests;
+mod kept;
+mod ledger;
+mod lock;
 mod policy;
+mod source;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
@@ -14,6 +19,9 @@ use crate::forge::Remote;
 use crate::score::{Judged, Record, RepositoryRow, Run, Subject};
 use crate::words::{BaseSha, ForgeKind, HeadSha, PullNumber, RepoRef};
 
+pub use digests::known_digests;
+pub use kept::OperatorsFile;
+pub use ledger::check_ledger;
 pub use policy::{OperatorsPolicy, operators_policy};
 
 /// What is to be judged.
@@ -29,6 +37,12 @@ pub struct Question {
     pub head: HeadSha,
     /// The operator's own policy; the one at the base's tip where there is none.
     pub policy: Option<OperatorsPolicy>,
+    /// The operator's own fixture lock; the one at the base's tip where there is none.
+    pub lock: Option<OperatorsFile>,
+    /// The operator's own freeze ledger; the one at the base's tip where there is none.
+    pub ledger: Option<OperatorsFile>,
+    /// A file that remembers the sha256 of blobs that were hashed before; without it they are hashed each time.
+    pub known_digests: Option<PathBuf>,
     /// The name of this runner.
     pub runner: String,
     /// The clock.
@@ -68,11 +82,16 @@ impl PipelineError {
     pub fn is_passing(&self) -> bool {
         self.0.remedy() == Remedy::Retry
     }
+
+    /// The text for people outside of the scoring host; the cause goes to the log.
+    pub fn public(&self) -> String {
+        self.0.public()
+    }
 }
 
 /// Judges two commits of a repository that is here whole.
 pub fn score(git: &Git, question: &Question) -> Result<Record, PipelineError> {
-    judge(git, question, &mut |_| Ok(()))
+    judge(git, question, &mut source::Whole)
 }
 
 /// Fetches exactly the two commits into the repository's mirror below `data_dir`, and judges them there.
@@ -84,7 +103,7 @@ pub fn score_mirrored(data_dir: &Path, remote: &Remote, question: &Question) -> 
     let base = Want { sha: question.base.id().clone(), reference: format!("refs/heads/{}", question.base_ref) };
     let head = Want { sha: question.head.id().clone(), reference: (remote.head_ref)(*pull) };
     let git = mirror.fetch_change(remote, &base, &head)?;
-    judge(&git, question, &mut |blobs| mirror.ensure_blobs(remote, blobs))
+    judge(&git, question, &mut source::Mirrored::new(&mirror, remote, &base))
 }
 
 /// The rooms in order: change, policy, classes, evidence, score. `fetch` brings contents that the repository lacks.
@@ -94,12 +113,12 @@ fn judge(git: &Git, question: &Question, fetch: collect::Fetch<'_>) -> Result<Re
     let compared = git.change(question.base.clone(), question.head.clone())?;
     let collected = collect::collect(git, question, &rules, &compared, fetch)?;
     let rows = collected.classed();
-    let findings = crate::evidence::judge(&collected.facts(&rules, &rows));
+    let facts = collected.facts(&rules, &rows);
     let judged = Judged {
         rows: &rows,
-        digests: collect::digests(&rules),
-        findings,
-        not_observed: crate::evidence::not_observed(&rules.policy),
+        digests: collected.digests(&rules),
+        findings: crate::evidence::judge(&facts),
+        not_observed: crate::evidence::not_observed(&facts),
         scope: policy::scope(git, &rules.policy, question, &compared)?,
     };
     let known = matches!(compared, Compared::One(_)).then_some(&collected.change);

@@ -183,7 +183,10 @@ impl GitError {
             Self::Disk { source, .. } if source.kind() != std::io::ErrorKind::PermissionDenied => Remedy::Retry,
             // A permission that is missing shows when the token is minted. Git is refused with a token that is too fresh or was
             // taken back, or for too many requests; the next try asks the API first, which replaces a void token.
-            Self::Refused { .. } | Self::Failed { .. } | Self::NotInstalled(_) => Remedy::Retry,
+            // Right after a push the forge's git may also lag behind its API, and not have the object yet.
+            Self::Refused { .. } | Self::NotGivenOut { .. } | Self::Failed { .. } | Self::NotInstalled(_) => {
+                Remedy::Retry
+            }
             Self::TooOld { .. }
             | Self::NotARepository { .. }
             | Self::UnknownRevision { .. }
@@ -196,8 +199,17 @@ impl GitError {
             | Self::Address { .. }
             | Self::Authorization
             | Self::NoSuchRemote { .. }
-            | Self::NotGivenOut { .. }
             | Self::NotAPath { .. } => Remedy::GiveUp,
+        }
+    }
+}
+
+impl GitError {
+    /// The text for people outside of the scoring host: without the host's paths and without the system's own words.
+    pub fn public(&self) -> String {
+        match self {
+            Self::Disk { doing, .. } => format!("{doing} failed on the scoring host"),
+            other => other.to_string(),
         }
     }
 }

@@ -159,6 +159,11 @@ impl Git {
         Call::inside(self.scratch.path(), doing, self.limits.local_time, self.limits.output_bytes)
     }
 
+    /// Whether this commit's parents are missing on purpose.
+    pub(super) fn is_cut_off_at(&self, commit: &ObjectId) -> bool {
+        self.shallow.contains(commit)
+    }
+
     pub(super) fn limits(&self) -> &Limits {
         &self.limits
     }

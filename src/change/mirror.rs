@@ -141,6 +141,13 @@ impl Mirror {
         Ok(git)
     }
 
+    /// Brings more of a tip's history here: `depth` commits, or all. Returns the repository with it.
+    pub fn deepen(&self, remote: &Remote, tip: &Want, depth: Option<u32>) -> Result<Git, GitError> {
+        let _held = self.hold()?;
+        self.fetch_wants(remote, std::slice::from_ref(tip), depth)?;
+        self.git()
+    }
+
     /// Brings single commits with their trees here, without their history where the mirror has none.
     pub fn fetch(&self, remote: &Remote, wants: &[Want]) -> Result<(), GitError> {
         let _held = self.hold()?;

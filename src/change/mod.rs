@@ -9,6 +9,8 @@
 mod error;
 mod fold;
 mod git;
+mod history;
+mod listing;
 mod messages;
 mod mirror;
 mod objects;
@@ -16,14 +18,18 @@ mod path;
 mod process;
 mod raw;
 mod row;
+mod sha256;
 mod twins;
 
 pub use error::{GitError, Remedy};
 pub use fold::{fold, fold_text};
 pub use git::{Compared, Git, Limits, Merged};
+pub use history::Ancestors;
+pub use listing::TreeFile;
 pub use mirror::{Mirror, Want};
 pub use objects::{Blob, Entry};
 pub use path::BytePath;
 pub use raw::{NotRaw, parse_raw};
 pub use row::{Change, Mode, PathChange, Side, Status};
+pub use sha256::{NotASha256, Sha256};
 pub use twins::Twin;

@@ -170,7 +170,7 @@ impl Objects {
     }
 
     /// Type and size of each object.
-    fn headers(&mut self, ids: &[&ObjectId]) -> Result<Vec<Option<(String, u64)>>, GitError> {
+    pub(super) fn headers(&mut self, ids: &[&ObjectId]) -> Result<Vec<Option<(String, u64)>>, GitError> {
         self.each("info", ids, Self::header)
     }
 
@@ -183,7 +183,7 @@ impl Objects {
     }
 
     /// Asks in portions that fit into the smallest pipe (4,096 bytes), so that neither side waits for the other.
-    fn each<T>(
+    pub(super) fn each<T>(
         &mut self,
         command: &str,
         ids: &[&ObjectId],
@@ -235,6 +235,25 @@ impl Objects {
         } else {
             Err(self.broken("an object is cut off"))
         }
+    }
+
+    /// Header and body of the next answer; the body goes to `take` piece by piece.
+    pub(super) fn body_in_pieces(&mut self, mut take: impl FnMut(&[u8])) -> Result<(), GitError> {
+        let Some((_, mut left)) = self.header()? else { return Err(self.broken("an object vanished")) };
+        while left > 0 {
+            let piece = match self.stdout.fill_buf() {
+                Ok(piece) if !piece.is_empty() => piece,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Ok(_) | Err(_) => return Err(self.broken("an object is cut off")),
+            };
+            let used = piece.len().min(usize::try_from(left).unwrap_or(usize::MAX));
+            take(&piece[..used]);
+            self.stdout.consume(used);
+            left -= used as u64;
+        }
+        let mut end = [0];
+        let read = self.stdout.read_exact(&mut end);
+        if read.is_ok() && end == *b"\n" { Ok(()) } else { Err(self.broken("an object is cut off")) }
     }
 
     /// Ends the process and takes its own reason where it gives one.

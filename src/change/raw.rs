@@ -150,7 +150,6 @@ fn status(letter: u8, old: Option<&Side>, new: Option<&Side>) -> Status {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use proptest::prelude::*;
 

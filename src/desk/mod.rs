@@ -2,14 +2,20 @@
 //!
 //! Deliberately absent: judgement. `score` asks `pipeline.rs`, as the worker does, and prints what `report/` renders.
 
+mod cache;
 mod failure;
+mod freeze;
+mod lock;
 mod out;
+mod place;
 mod policy;
 mod queue;
 mod schema;
 mod score;
 
 pub use failure::Failure;
+pub use freeze::{AddArgs, FreezeCommand, HowArgs, LedgerArgs, SeenArgs, SignatureArgs, freeze};
+pub use lock::{LockCommand, lock};
 pub use policy::{PolicyCommand, checked, explained, policy};
 pub use queue::{QueueArgs, QueueCommand, queue};
 pub use schema::{SchemaCommand, schema};

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use super::{Failure, out};
+use super::{Failure, cache, out};
 use crate::change::{Git, GitError};
-use crate::pipeline::{self, OperatorsPolicy, Origin, Question};
+use crate::config;
+use crate::evidence::{ledger, lock};
+use crate::pipeline::{self, OperatorsFile, OperatorsPolicy, Origin, Question};
 use crate::report::{self, Colour};
 use crate::score::Record;
 use crate::words::{BaseSha, HeadSha, Verdict};
@@ -30,6 +32,12 @@ pub struct ScoreArgs {
     /// A policy of your own; it wins over the one at the base's tip.
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
+    /// A fixture lock of your own; it wins over the one at the base's tip.
+    #[arg(long, value_name = "FILE")]
+    pub lock: Option<PathBuf>,
+    /// A freeze ledger of your own; it wins over the one at the base's tip.
+    #[arg(long, value_name = "FILE")]
+    pub freeze: Option<PathBuf>,
     /// What is printed.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -58,9 +66,18 @@ pub fn score(args: &ScoreArgs, clock: fn() -> Timestamp) -> Result<Verdict, Fail
         base: BaseSha(git.resolve(&args.base)?),
         head: HeadSha(git.resolve(&args.head)?),
         policy: args.policy.as_deref().map(read_policy).transpose()?,
+        lock: args.lock.as_deref().map(read_own).transpose()?,
+        ledger: args.freeze.as_deref().map(read_own).transpose()?,
+        known_digests: cache::known_digests(&args.repo, &config::environment()),
         runner: "local".to_owned(),
         clock,
     };
+    if let Some(OperatorsFile { origin, bytes }) = &question.lock {
+        lock::parse(bytes).map_err(|error| Failure::BadInput(format!("{origin}: {error}")))?;
+    }
+    if let Some(OperatorsFile { origin, bytes }) = &question.ledger {
+        ledger::parse(bytes).map_err(|error| Failure::BadInput(format!("{origin}: {error}")))?;
+    }
     let record = pipeline::score(&git, &question).map_err(|error| Failure::from(error.0))?;
     match &args.output {
         Some(path) => std::fs::write(path, rendered(&record, args.format, Colour::Never))
@@ -91,6 +108,13 @@ fn read_policy(path: &Path) -> Result<OperatorsPolicy, Failure> {
     let text = std::fs::read_to_string(path).map_err(|source| Failure::read(&origin, source))?;
     super::policy::parsed(&text, &origin, super::policy::colour_of_errors())?;
     Ok(OperatorsPolicy { origin, text })
+}
+
+/// Another file of the caller's own.
+fn read_own(path: &Path) -> Result<OperatorsFile, Failure> {
+    let origin = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(|source| Failure::read(&origin, source))?;
+    Ok(OperatorsFile { origin, bytes: bytes.into() })
 }
 
 /// The repository's name: the last part of its folder, wherever it was called from.

@@ -2,6 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use jiff::civil::Date;
+
+use super::ledger::LedgerFacts;
+use super::lock::LockFacts;
 use crate::change::{Blob, BytePath, Change, PathChange, Twin};
 use crate::classes::Classifier;
 use crate::evidence::Analysis;
@@ -26,12 +30,18 @@ pub struct Facts<'a> {
     /// The rows again, each with its class.
     pub rows: &'a [ClassedRow<'a>],
     /// What the tree of the base tip holds where the change has, or points to, the same name or a name that folds to it. Looked up
-    /// for every path of [`paths_to_look_up`], in any order.
+    /// for every path of [`paths_to_look_up`](super::paths_to_look_up), in any order.
     pub twins: &'a [Twin],
     /// Contents of the blobs that oracles asked for.
     pub blobs: &'a Blobs,
     /// What the contents of the changed files say of tests: [`super::analyse`] of the same rows and blobs.
     pub analysis: &'a Analysis,
+    /// The fixture lock, and the trees that it is held against.
+    pub lock: &'a LockFacts,
+    /// The freeze ledger, and what its entries are bound to.
+    pub ledger: &'a LedgerFacts,
+    /// The day, in UTC.
+    pub today: Date,
 }
 
 /// A row and what it is.

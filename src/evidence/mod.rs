@@ -17,7 +17,11 @@ mod finding;
 mod generated_file;
 pub mod grammar;
 mod hidden_tests;
+mod json;
+pub mod junit;
+pub mod ledger;
 mod links;
+pub mod lock;
 pub mod markers;
 mod mode_or_type_change;
 mod module_shadowing;
@@ -67,6 +71,8 @@ pub static ORACLES: &[&dyn Oracle] = &[
     &module_shadowing::ModuleShadowing,
     &mode_or_type_change::ModeOrTypeChange,
     &generated_file::GeneratedFile,
+    &lock::LockOracle,
+    &ledger::LedgerOracle,
     &unobserved_lines::UnobservedLines,
     &property_uncovered::PropertyUncovered,
     &sandbox_unavailable::SandboxUnavailable,

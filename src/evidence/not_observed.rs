@@ -1,12 +1,18 @@
 //! What a review does not stand on, so that it never looks like more than it is.
 
-use crate::policy::{Policy, RequireProperties};
+use super::Facts;
+use super::lock::{LockFacts, Spelling};
+use crate::policy::RequireProperties;
 
 /// Evidence that is neither there nor required, one phrase each.
-pub fn not_observed(policy: &Policy) -> Vec<String> {
+pub fn not_observed(facts: &Facts<'_>) -> Vec<String> {
+    let policy = facts.policy;
     let properties = policy.property.is_empty() || policy.require.properties == RequireProperties::Off;
+    let no_lock = matches!(facts.lock, LockFacts::Absent) && !policy.require.fixture_lock;
+    let weak_lock = matches!(facts.lock, LockFacts::Read { lock, .. } if lock.spelling == Spelling::List);
     [
-        (!policy.require.fixture_lock, "a fixture lock: none is required"),
+        (no_lock, "a fixture lock: there is none, and none is required"),
+        (weak_lock, "bytes of locked fixtures: the lock lists paths without digests"),
         (properties, "properties: none is configured"),
         (policy.tree_tests.is_none(), "live tests of the merged tree: none are configured"),
         (true, "which tests run the changed lines: there is no coverage map"),

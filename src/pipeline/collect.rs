@@ -2,16 +2,29 @@
 
 use std::collections::BTreeSet;
 
+use jiff::civil::Date;
+use jiff::tz::Offset;
+
 use super::policy::Rules;
-use super::{PipelineError, Question};
+use super::{PipelineError, Question, ledger, lock};
 use crate::change::{BytePath, Change, Compared, Git, GitError, Merged, Mode};
 use crate::classes::Classifier;
+use crate::evidence::ledger::LedgerFacts;
+use crate::evidence::lock::LockFacts;
 use crate::evidence::{self, Analysis, Blob, Blobs, ClassedRow, Comparison, Facts, Merge, Twin};
 use crate::score::Digests;
 use crate::words::{MergeBase, ObjectId};
 
-/// Brings the contents of blobs here that the repository lacks; nothing to do where the repository is whole.
-pub(super) type Fetch<'a> = &'a mut dyn FnMut(&BTreeSet<ObjectId>) -> Result<(), GitError>;
+/// Where what the repository lacks comes from.
+pub(super) trait Source {
+    /// Brings the contents of blobs here; nothing to do where the repository is whole.
+    fn blobs(&mut self, wanted: &BTreeSet<ObjectId>) -> Result<(), GitError>;
+
+    /// Brings more of the base's history here, and returns the repository with it; `None` when there is no more to be had.
+    fn deeper(&mut self) -> Result<Option<Git>, GitError>;
+}
+
+pub(super) type Fetch<'a> = &'a mut dyn Source;
 
 /// The largest file that an oracle reads.
 const LARGEST_BLOB: u64 = 8 << 20;
@@ -25,6 +38,16 @@ pub(super) struct Collected {
     blobs: Blobs,
     analysis: Analysis,
     classifier: Classifier,
+    lock: Held<LockFacts>,
+    ledger: Held<LedgerFacts>,
+    today: Date,
+}
+
+/// Facts of a file that the base or the operator keeps, and the sha256 of its text.
+#[derive(Default)]
+pub(super) struct Held<T> {
+    pub(super) facts: T,
+    pub(super) digest: Option<String>,
 }
 
 /// Reads all that the oracles ask for.
@@ -51,7 +74,10 @@ pub(super) fn collect(
     read_blobs(git, &wanted, &mut blobs, fetch)?;
     let analysis = evidence::analyse(&rules.policy, &rows, &blobs);
     drop(rows);
-    Ok(Collected { change, comparison, merge, twins, blobs, analysis, classifier })
+    let lock = lock::collect(git, question, &rules.policy, change.merged_tree.as_ref(), fetch)?;
+    let ledger = ledger::collect(git, question, &rules.policy, fetch)?;
+    let today = Offset::UTC.to_datetime((question.clock)()).date();
+    Ok(Collected { change, comparison, merge, twins, blobs, analysis, classifier, lock, ledger, today })
 }
 
 impl Collected {
@@ -72,17 +98,25 @@ impl Collected {
             twins: &self.twins,
             blobs: &self.blobs,
             analysis: &self.analysis,
+            lock: &self.lock.facts,
+            ledger: &self.ledger.facts,
+            today: self.today,
+        }
+    }
+
+    /// sha256 of every input that decided.
+    pub(super) fn digests(&self, rules: &Rules) -> Digests {
+        Digests {
+            policy: rules.digest.clone(),
+            lock: self.lock.digest.clone(),
+            ledger: self.ledger.digest.clone(),
+            ..Digests::default()
         }
     }
 }
 
 fn classed<'a>(change: &'a Change, classifier: &Classifier) -> Vec<ClassedRow<'a>> {
     change.rows.iter().map(|row| ClassedRow { row, class: classifier.class_of(row) }).collect()
-}
-
-/// sha256 of every input that decided.
-pub(super) fn digests(rules: &Rules) -> Digests {
-    Digests { policy: rules.digest.clone(), ..Digests::default() }
 }
 
 /// A change without a parent has no rows, and its merge base means nothing ([`Facts::comparison`]).
@@ -107,7 +141,7 @@ fn read_blobs(
     blobs: &mut Blobs,
     fetch: Fetch<'_>,
 ) -> Result<(), PipelineError> {
-    fetch(wanted)?;
+    fetch.blobs(wanted)?;
     blobs.0.extend(git.blobs(wanted, LARGEST_BLOB)?);
     Ok(())
 }
@@ -124,6 +158,6 @@ pub(super) fn read_file(
     if matches!(mode, Mode::TREE | Mode::SUBMODULE) {
         return Ok(Some((mode, Blob::Missing)));
     }
-    fetch(&BTreeSet::from([id.clone()]))?;
+    fetch.blobs(&BTreeSet::from([id.clone()]))?;
     Ok(Some((mode, git.blob(&id, limit)?)))
 }

@@ -21,7 +21,8 @@ pub trait Queue: Inbox {
     /// Ends the try. Losing the lease first makes this [`Fenced::Lost`] and changes nothing.
     async fn settle(&self, lease: &Lease, end: Settled, now: Timestamp) -> Result<Fenced, QueueError>;
 
-    /// Notes which check run shows this evaluation, and the head that it is on.
+    /// Notes which check run shows this evaluation, and the head that it is on. An intent to post that an earlier try noted is void from
+    /// here on: what was to be posted is judged anew.
     async fn run_opened(&self, lease: &Lease, head: &HeadSha, run: RunId) -> Result<Fenced, QueueError>;
 
     /// Notes the intent to post, with the whole record, if this lease still stands and no newer work for the pull request is

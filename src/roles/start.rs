@@ -10,6 +10,7 @@ use super::receive::open_queue;
 use super::work::{Until, Worker};
 use super::{RoleError, now, signals, telemetry};
 use crate::config::{self, Settings};
+use crate::delivery::WebhookSecrets;
 use crate::forge::{Clock, GitHub, GitHubSettings, Pace};
 use crate::queue::RunnerId;
 
@@ -71,11 +72,12 @@ pub fn run_serve(args: &RoleArgs) -> Result<(), RoleError> {
     let environment = config::environment();
     // A wrong configuration is said once here, and not by two children again and again.
     let settings = settings(args)?;
-    settings.webhook_secrets(&environment)?;
-    settings.app_key(&environment)?;
+    WebhookSecrets::new(settings.webhook_secrets(&environment)?)?;
+    let github = github(&settings)?;
     let program =
         std::env::current_exe().map_err(|error| RoleError::Ours(format!("cannot find this program: {error}")))?;
     runtime()?.block_on(async {
+        drop(GitHub::new(&github, Clock::new(now))?);
         super::serve::serve(program, args.config.clone(), environment, stop_token(args)?).await;
         Ok(())
     })

@@ -5,12 +5,13 @@ set -eu
 cd "$(dirname "$0")"
 
 stamp=node_modules/.installed-from
-if cmp -s package-lock.json "$stamp"; then
+if cmp -s package-lock.json "$stamp" && [ -d payloads/node_modules ]; then
     echo "counterparts: up to date"
     exit 0
 fi
 
 npm ci
+(cd payloads && npm ci)
 node prism/trim.mjs node_modules/@octokit/openapi/generated/api.github.com.json node_modules/github.json
 # The whole package is 385 MB; the trimmed description is all that is used of it.
 rm -rf node_modules/@octokit/openapi

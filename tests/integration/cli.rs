@@ -55,6 +55,8 @@ impl Copy {
 
     fn git(&self, arguments: &[&str]) -> Output {
         let mut git = command(&self.repo());
+        // The same bytes at any hour, so that the names of commits stay.
+        git.env("GIT_AUTHOR_DATE", "1790000000 +0000").env("GIT_COMMITTER_DATE", "1790000000 +0000");
         let out =
             git.args(["-c", "user.name=Ada", "-c", "user.email=ada@example.com"]).args(arguments).output().unwrap();
         assert!(out.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&out.stderr));

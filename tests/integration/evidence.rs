@@ -154,6 +154,9 @@ impl Story {
             twins: &self.twins(),
             blobs: &blobs,
             analysis: &analysis,
+            lock: &evidence_gate::evidence::lock::LockFacts::Absent,
+            ledger: &evidence_gate::evidence::ledger::LedgerFacts::Absent,
+            today: jiff::civil::date(2026, 10, 1),
         })
     }
 

@@ -180,13 +180,15 @@ const EVERY_STEP: [Route; 6] =
 #[tokio::test]
 async fn a_fault_of_the_forge_at_any_step_is_survived_and_publishes_one_result() {
     for route in EVERY_STEP {
-        for fault in [Fault::status(500), Fault::status(502), Fault::CutBefore, Fault::secondary_limit(1)] {
+        let faults = [Fault::status(500), Fault::status(502), Fault::CutBefore, Fault::secondary_limit(1)];
+        let stories = faults.map(|fault| async move {
             let said = format!("{route:?} {fault:?}");
             let gate = once(harmful(), route, fault).await;
             let open = gate.runs(7).iter().filter(|run| run.status != "completed").count();
             assert_eq!((gate.verdict(7).as_str(), open), ("completed/failure", 0), "{said}{}", gate.told());
             gate.end().await;
-        }
+        });
+        futures::future::join_all(stories).await;
     }
 }
 
@@ -262,7 +264,7 @@ async fn always_in_vain(route: Route, status: u16) {
 
 #[tokio::test]
 async fn a_forge_that_refuses_for_good_is_left_alone() {
-    for (route, status) in [
+    let refusals = [
         (Route::MintToken, 401),
         (Route::MintToken, 422),
         (Route::Pull, 401),
@@ -270,9 +272,8 @@ async fn a_forge_that_refuses_for_good_is_left_alone() {
         (Route::Pull, 404),
         (Route::CreateRun, 403),
         (Route::CreateRun, 422),
-    ] {
-        always_in_vain(route, status).await;
-    }
+    ];
+    futures::future::join_all(refusals.map(|(route, status)| always_in_vain(route, status))).await;
 }
 
 #[tokio::test]

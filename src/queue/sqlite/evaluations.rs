@@ -23,14 +23,15 @@ pub(super) async fn run_opened(
         write.undo().await.doing(DOING)?;
         return Ok(Fenced::Lost);
     }
-    let done = sqlx::query("UPDATE evaluations SET head = ?, run = ? WHERE id = ? AND generation = ?")
-        .bind(head.id().as_str())
-        .bind(run_column(run))
-        .bind(lease.evaluation.0.as_bytes().to_vec())
-        .bind(lease.generation.0)
-        .execute(db)
-        .await
-        .doing(DOING)?;
+    let done =
+        sqlx::query("UPDATE evaluations SET head = ?, run = ?, state = 'started' WHERE id = ? AND generation = ?")
+            .bind(head.id().as_str())
+            .bind(run_column(run))
+            .bind(lease.evaluation.0.as_bytes().to_vec())
+            .bind(lease.generation.0)
+            .execute(db)
+            .await
+            .doing(DOING)?;
     write.commit().await.doing(DOING)?;
     Ok(fenced(&done))
 }

@@ -139,8 +139,15 @@ impl Worker {
             base_ref: seen.pull.base_branch.clone(),
             base: seen.base.clone(),
             head: seen.pull.head.clone(),
-            policy: pipeline::operators_policy(self.work().policies.as_deref(), &trigger.repository)
-                .map_err(|error| Failure::GiveUp { why: error.to_string() })?,
+            policy: pipeline::operators_policy(self.work().policies.as_deref(), &trigger.repository).map_err(
+                |error| {
+                    warn!(error = &error as &dyn std::error::Error, "the operator's policy cannot be read");
+                    Failure::GiveUp { why: "the operator's policy for this repository cannot be read".to_owned() }
+                },
+            )?,
+            lock: None,
+            ledger: None,
+            known_digests: Some(pipeline::known_digests(&self.settings.data_dir, &trigger.repository)),
             runner: self.runner.0.clone(),
             clock: self.now,
         };
@@ -148,8 +155,11 @@ impl Worker {
         let judged = tokio::task::spawn_blocking(move || pipeline::score_mirrored(&data_dir, &remote, &question)).await;
         match judged {
             Ok(Ok(record)) => Ok(record),
-            Ok(Err(error)) if error.is_passing() => Err(Failure::retry(error.to_string())),
-            Ok(Err(error)) => Err(Failure::GiveUp { why: error.to_string() }),
+            Ok(Err(error)) => {
+                warn!(error = &error as &dyn std::error::Error, "the change could not be judged");
+                let why = error.public();
+                Err(if error.is_passing() { Failure::retry(why) } else { Failure::GiveUp { why } })
+            }
             Err(died) => Err(Failure::retry(format!("the judgement died: {died}"))),
         }
     }

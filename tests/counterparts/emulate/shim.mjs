@@ -8,19 +8,16 @@
 //   - its pull request deliveries have no `number`, and its pull requests count no changed files;
 //   - an update of a check run replaces the annotations instead of appending them, there is no limit of 50, and runs carry no App.
 //
-// Reads one line of JSON from stdin: { appId, privateKey, webhookSecret, webhookUrl }. Prints one line: { origin }. Ends, with the
-// emulator, when stdin ends. Then `POST /_story/pull { base, head, paths }` opens a pull request whose commits are these and answers
+// Reads one line of JSON from stdin: { appId, privateKey, webhookSecret, webhookUrl }. Prints one line: { origin }. Ends when
+// stdin ends. Then `POST /_story/pull { base, head, paths }` opens a pull request whose commits are these and answers
 // when its delivery was taken, and `GET /_story` tells the requests, the deliveries and the check runs on that head.
 
-import { spawn } from "node:child_process";
 import { createHmac, createPublicKey, randomBytes, randomUUID, verify } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import net from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+
+import { createEmulator } from "emulate";
 
 const OWNER = "acme";
 const REPO = "widgets";
@@ -46,10 +43,17 @@ const port = await new Promise((found) => {
   });
 });
 const upstream = `http://127.0.0.1:${port}`;
-const folder = mkdtempSync(join(tmpdir(), "emulate-"));
-writeFileSync(
-  join(folder, "seed.json"),
-  JSON.stringify({
+// Left alone it would listen on every interface of the machine.
+const { listen } = net.Server.prototype;
+net.Server.prototype.listen = function onLoopback(port, host, ...rest) {
+  return listen.call(this, port, host ?? "127.0.0.1", ...rest);
+};
+// It runs in this process, so that it ends with it however that ends, and its seed, with the key, is in no file.
+await createEmulator({
+  service: "github",
+  port,
+  baseUrl: upstream,
+  seed: {
     tokens: { [userToken]: { login: AUTHOR, scopes: ["repo", "user"] } },
     github: {
       users: [{ login: AUTHOR, name: "Ada", email: "ada@example.com" }],
@@ -69,36 +73,9 @@ writeFileSync(
         },
       ],
     },
-  }),
-  { mode: 0o600 },
-);
-const program = fileURLToPath(new URL("../node_modules/emulate/dist/index.js", import.meta.url));
-const emulator = spawn(
-  process.execPath,
-  [program, "start", "--service", "github", "--port", String(port), "--seed", join(folder, "seed.json")],
-  { stdio: ["ignore", "pipe", "inherit"] },
-);
-
-function stop(code) {
-  emulator.kill("SIGKILL");
-  rmSync(folder, { recursive: true, force: true });
-  process.exit(code);
-}
-input.on("close", () => stop(0));
-emulator.on("exit", (code) => {
-  console.error(`the emulator ended (${code})`);
-  stop(70);
+  },
 });
-
-for (let tries = 0; ; tries += 1) {
-  try {
-    await fetch(`${upstream}/meta`);
-    break;
-  } catch (cause) {
-    if (tries > 300) throw cause;
-    await new Promise((later) => setTimeout(later, 50));
-  }
-}
+input.on("close", () => process.exit(0));
 console.log(JSON.stringify({ origin }));
 
 // Names of commits, in both directions.

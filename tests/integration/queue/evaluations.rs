@@ -127,3 +127,16 @@ async fn a_late_try_is_begun_afresh_when_it_is_taken_over() {
     let found = house.queue.evaluation(heir.evaluation).await.unwrap().unwrap();
     assert_eq!((found.state, found.verdict, found.record), (EvaluationState::Started, None, None));
 }
+
+#[tokio::test]
+async fn an_intent_to_post_is_void_once_a_run_is_opened_for_another_try() {
+    let house = House::new().await;
+    house.store(&opened(7, 'a', 0)).await;
+    let lease = house.claim(0).await.unwrap();
+    assert_eq!(house.queue.run_opened(&lease, &head('a'), RunId(1)).await.unwrap(), Fenced::Held);
+    assert_eq!(house.queue.begin_post(&lease, Verdict::Review, b"first").await.unwrap(), Superseded::Current);
+    assert_eq!(house.queue.run_opened(&lease, &head('a'), RunId(2)).await.unwrap(), Fenced::Held);
+    let read = house.queue.evaluation(lease.evaluation).await.unwrap().unwrap();
+    assert_eq!((read.state, read.run), (EvaluationState::Started, Some(RunId(2))));
+    assert_eq!(house.queue.posted(&lease).await.unwrap(), Fenced::Lost, "nothing is to be posted any more");
+}

@@ -1,0 +1,238 @@
+//! The lock against the trees.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{LockFacts, Locked, LockedTrees};
+use crate::change::{BytePath, Mode, PathChange, Side, TreeFile};
+use crate::evidence::{Facts, Finding, Location, Oracle, Rule, wording};
+use crate::policy::Class;
+use crate::words::{ObjectId, Verdict};
+
+pub(in crate::evidence) struct LockOracle;
+
+static FIXTURE_MISMATCH: Rule = Rule {
+    id: "fixture-mismatch",
+    verdict: Verdict::Reject,
+    when: "In the merged tree a file that the base's fixture lock lists is missing, is no file, or has other bytes.",
+    innocent: "The input really has to change: then file and lock change together, through the evidence lane.",
+    next: "Restore these files; recorded inputs change in a pull request of their own, together with the lock (`evidence-gate lock write`).",
+};
+
+static FIXTURE_NOT_LOCKED: Rule = Rule {
+    id: "fixture-not-locked",
+    verdict: Verdict::Reject,
+    when: "The change adds a file to a folder of locked files that the lock does not list; `fixtures.added = \"hold\"` softens it.",
+    innocent: "A new input for a new test: then it comes with its line in the lock, through the evidence lane.",
+    next: "Take these files out of this pull request, or add them and their lines of the lock through the evidence lane first.",
+};
+
+static LOCK_STALE_ON_BASE: Rule = Rule {
+    id: "lock-stale-on-base",
+    verdict: Verdict::Unscored,
+    when: "The tip of the base branch does not fulfil the fixture lock itself.",
+    innocent: "Somebody changed a fixture and forgot the lock.",
+    next: "A maintainer compares these files with what they should be, runs `evidence-gate lock write` on the base branch and commits the lock.",
+};
+
+static FIXTURE_LOCK_MISSING: Rule = Rule {
+    id: "fixture-lock-missing",
+    verdict: Verdict::Unscored,
+    when: "The policy requires a fixture lock, and neither the base's tip nor the operator has one.",
+    innocent: "The policy was written before the lock.",
+    next: "A maintainer runs `evidence-gate lock write` on the base branch and commits what it wrote.",
+};
+
+static LOCK_UNREADABLE: Rule = Rule {
+    id: "lock-unreadable",
+    verdict: Verdict::Unscored,
+    when: "The fixture lock has a fault: a bad digest, a path twice, a path outside the repository, or another shape than a lock.",
+    innocent: "Never: what is not understood locks nothing.",
+    next: "A maintainer repairs the lock on the base branch; `evidence-gate lock verify` names the place.",
+};
+
+static HUMAN_FIXTURE_CHANGED: Rule = Rule {
+    id: "human-fixture-changed",
+    verdict: Verdict::Hold,
+    when: "A path below `fixtures.human_prefixes` changes.",
+    innocent: "A picture or a document that a person made anew.",
+    next: "A person looks at these files, and approves this head.",
+};
+
+impl Oracle for LockOracle {
+    fn rules(&self) -> &'static [&'static Rule] {
+        const {
+            &[
+                &FIXTURE_MISMATCH,
+                &FIXTURE_NOT_LOCKED,
+                &LOCK_STALE_ON_BASE,
+                &FIXTURE_LOCK_MISSING,
+                &LOCK_UNREADABLE,
+                &HUMAN_FIXTURE_CHANGED,
+            ]
+        }
+    }
+
+    fn judge(&self, facts: &Facts<'_>) -> Vec<Finding> {
+        let mut findings = match facts.lock {
+            LockFacts::Absent if facts.policy.require.fixture_lock => {
+                let message = format!(
+                    "the policy requires a fixture lock, and there is no {} at the tip of the base branch",
+                    facts.policy.fixtures.lock
+                );
+                vec![Finding::new(&FIXTURE_LOCK_MISSING, message)]
+            }
+            LockFacts::Absent => Vec::new(),
+            LockFacts::Unreadable { origin, why } => {
+                vec![Finding::new(&LOCK_UNREADABLE, format!("the fixture lock {origin} cannot be used: {why}"))]
+            }
+            LockFacts::Read { origin, lock, trees } => held_against(facts, origin, &lock.files, trees),
+        };
+        findings.extend(human(facts));
+        findings
+    }
+}
+
+fn human(facts: &Facts<'_>) -> Option<Finding> {
+    let prefixes = &facts.policy.fixtures.human_prefixes;
+    wording::over(
+        &HUMAN_FIXTURE_CHANGED,
+        facts.rows,
+        |row| row.row.paths().any(|path| prefixes.iter().any(|prefix| prefix.holds(path))),
+        |number, names| {
+            format!("{} that only people judge: {names}", wording::count(number, "file changes", "files change"))
+        },
+    )
+}
+
+/// What stands at a locked path.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct There<'a> {
+    mode: Mode,
+    id: &'a ObjectId,
+}
+
+/// How a tree fails a line of the lock.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fault {
+    OtherBytes,
+    Missing,
+    NoFile,
+}
+
+impl Fault {
+    fn word(self) -> &'static str {
+        match self {
+            Self::OtherBytes => "with other bytes",
+            Self::Missing => "missing",
+            Self::NoFile => "no ordinary file",
+        }
+    }
+}
+
+fn held_against(facts: &Facts<'_>, origin: &str, files: &[Locked], trees: &LockedTrees) -> Vec<Finding> {
+    let mut rows: BTreeMap<&BytePath, Option<There<'_>>> = BTreeMap::new();
+    for row in trees.merged.iter().flatten() {
+        if let Some(old) = &row.old {
+            rows.entry(&old.path).or_insert(None);
+        }
+        if let Some(Side { path, mode, blob }) = &row.new {
+            rows.insert(path, Some(There { mode: *mode, id: blob }));
+        }
+    }
+    let mut stale = Vec::new();
+    let mut broken = Vec::new();
+    let mut base = trees.base.iter().peekable();
+    for locked in files {
+        while base.next_if(|file| file.path < locked.path).is_some() {}
+        let before = base.peek().filter(|file| file.path == locked.path).map(|file| there(file));
+        let after = rows.get(&locked.path).copied().unwrap_or(before);
+        if let Some(fault) = fault(locked, before, trees) {
+            stale.push((&locked.path, fault));
+        }
+        // Where the merged tree has what the base has, the base alone is to blame.
+        if let Some(fault) = fault(locked, after, trees).filter(|_| after != before) {
+            broken.push((&locked.path, fault));
+        }
+    }
+    let named = |rule, faults: &[(&BytePath, Fault)], where_: &str| {
+        (!faults.is_empty()).then(|| Finding::new(rule, sentence(faults, origin, where_)).at(places(faults)))
+    };
+    [
+        named(&FIXTURE_MISMATCH, &broken, "in the merged tree"),
+        named(&LOCK_STALE_ON_BASE, &stale, "at the tip of the base branch"),
+        not_locked(facts, files, trees),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn there(file: &TreeFile) -> There<'_> {
+    There { mode: file.mode, id: &file.id }
+}
+
+/// A symbolic link is not followed: what stands there must be a file, and must have the bytes. Bytes that nobody read are other bytes.
+fn fault(locked: &Locked, there: Option<There<'_>>, trees: &LockedTrees) -> Option<Fault> {
+    let Some(there) = there else { return Some(Fault::Missing) };
+    if !there.mode.is_file() {
+        return Some(Fault::NoFile);
+    }
+    let wanted = locked.digest?;
+    (trees.digests.get(there.id) != Some(&wanted)).then_some(Fault::OtherBytes)
+}
+
+fn sentence(faults: &[(&BytePath, Fault)], origin: &str, where_: &str) -> String {
+    let kinds: BTreeSet<Fault> = faults.iter().map(|(_, fault)| *fault).collect();
+    let kinds: Vec<String> = kinds
+        .into_iter()
+        .map(|kind| {
+            let of_kind: Vec<_> = faults.iter().filter(|(_, fault)| *fault == kind).collect();
+            let names = of_kind.iter().map(|(path, _)| wording::name(path)).collect();
+            format!("{} ({})", wording::count(of_kind.len(), kind.word(), kind.word()), wording::list(names))
+        })
+        .collect();
+    let files = wording::count(faults.len(), "file is", "files are");
+    format!("{files} not {where_} as the fixture lock {origin} says: {}", kinds.join(", "))
+}
+
+fn places<'a>(faults: &'a [(&'a BytePath, Fault)]) -> impl Iterator<Item = Location> + 'a {
+    faults.iter().map(|(path, _)| Location::file(path))
+}
+
+/// Files that the merged tree has and the base has not, below the folder of a locked file. The root is the folder of everything and
+/// counts for nothing; tests, their configuration, build files and the product have judges of their own.
+fn not_locked(facts: &Facts<'_>, files: &[Locked], trees: &LockedTrees) -> Option<Finding> {
+    let mut added: Vec<&BytePath> = trees
+        .merged
+        .iter()
+        .flatten()
+        .filter(|row| row.old.is_none())
+        .map(PathChange::path)
+        .filter(|path| !has_a_judge(facts.classifier.class(path)))
+        .filter(|path| files.binary_search_by(|locked| locked.path.cmp(path)).is_err())
+        .collect();
+    if added.is_empty() {
+        return None;
+    }
+    let folders: BTreeSet<&[u8]> = files.iter().filter_map(|locked| folder(locked.path.as_bytes())).collect();
+    added.retain(|path| {
+        std::iter::successors(folder(path.as_bytes()), |inner| folder(inner)).any(|outer| folders.contains(outer))
+    });
+    added.sort();
+    if added.is_empty() {
+        return None;
+    }
+    let number = wording::count(added.len(), "added file lies", "added files lie");
+    let names = wording::list(added.iter().map(|path| wording::name(path)).collect());
+    let message = format!("{number} in a folder of locked files, and the lock does not list it: {names}");
+    let finding = Finding::new(&FIXTURE_NOT_LOCKED, message).with_verdict(facts.policy.fixtures.added.verdict());
+    Some(finding.at(added.into_iter().map(Location::file)))
+}
+
+fn has_a_judge(class: Class) -> bool {
+    matches!(class, Class::Test | Class::TestConfig | Class::Build | Class::Product)
+}
+
+fn folder(path: &[u8]) -> Option<&[u8]> {
+    path.iter().rposition(|byte| *byte == b'/').map(|slash| &path[..slash])
+}
