@@ -34,14 +34,14 @@ pub struct Facts<'a> {
     pub twins: &'a [Twin],
     /// Contents of the blobs that oracles asked for.
     pub blobs: &'a Blobs,
+    /// What the contents of the changed files say of tests: [`super::analyse`] of the same rows and blobs.
+    pub analysis: &'a Analysis,
     /// The fixture lock, and the trees that it is held against.
     pub lock: &'a LockFacts,
     /// The freeze ledger, and what its entries are bound to.
     pub ledger: &'a LedgerFacts,
     /// The day, in UTC.
     pub today: Date,
-    /// What the contents of the changed files say of tests: [`super::analyse`] of the same rows and blobs.
-    pub analysis: &'a Analysis,
 }
 
 /// A row and what it is.

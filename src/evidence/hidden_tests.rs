@@ -1,5 +1,6 @@
 //! Tests that no longer fail when they should: markers, configuration, and product code that knows of tests (DESIGN 4.4).
 
+use super::ledger::LedgerFacts;
 use super::markers::{Condition, MarkerKind};
 use super::{Facts, Finding, FreshMarker, Location, Oracle, Rule, wording};
 use crate::words::Verdict;
@@ -115,7 +116,21 @@ fn finding(facts: &Facts<'_>, fresh: &FreshMarker) -> Finding {
     if std::ptr::eq(rule, &raw const SKIP_MARKER_CONDITIONAL) {
         return finding.with_verdict(facts.policy.markers.conditional.verdict());
     }
+    let hidden = &marker.tests;
+    let all_frozen = !hidden.is_empty() && hidden.iter().all(|test| is_frozen(facts, &fresh.path.to_string(), test));
+    if rule.id == SKIP_MARKER_ADDED.id && all_frozen {
+        return finding.with_verdict(Verdict::Hold);
+    }
     finding
+}
+
+/// Whether the base ledger freezes a test: a freeze is a hole and not a licence to skip, so the marker waits for a person.
+fn is_frozen(facts: &Facts<'_>, path: &str, test: &str) -> bool {
+    let LedgerFacts::Read { ledger, .. } = facts.ledger else { return false };
+    ledger.live(facts.today).any(|freeze| {
+        let id = freeze.nodeid.split(['[', '|']).next().unwrap_or("");
+        id == format!("{path}::{test}") || (!id.contains('/') && (id == test || id.ends_with(&format!("::{test}"))))
+    })
 }
 
 fn rule(kind: MarkerKind, condition: &Condition) -> &'static Rule {

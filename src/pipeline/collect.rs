@@ -68,14 +68,14 @@ pub(super) fn collect(
     let wanted: BTreeSet<_> = evidence::symlink_blobs(&change.rows).cloned().collect();
     read_blobs(git, &wanted, &mut blobs, fetch)?;
     let twins = git.twins(question.base.id(), &evidence::paths_to_look_up(&change.rows, &blobs))?;
-    let lock = lock::collect(git, question, &rules.policy, change.merged_tree.as_ref(), fetch)?;
-    let ledger = ledger::collect(git, question, &rules.policy, fetch)?;
     let classifier = Classifier::new(&rules.policy);
     let rows = classed(&change, &classifier);
     let wanted: BTreeSet<_> = evidence::analysed_blobs(&rows).cloned().collect();
     read_blobs(git, &wanted, &mut blobs, fetch)?;
     let analysis = evidence::analyse(&rules.policy, &rows, &blobs);
     drop(rows);
+    let lock = lock::collect(git, question, &rules.policy, change.merged_tree.as_ref(), fetch)?;
+    let ledger = ledger::collect(git, question, &rules.policy, fetch)?;
     let today = Offset::UTC.to_datetime((question.clock)()).date();
     Ok(Collected { change, comparison, merge, twins, blobs, analysis, classifier, lock, ledger, today })
 }
@@ -97,10 +97,10 @@ impl Collected {
             rows,
             twins: &self.twins,
             blobs: &self.blobs,
+            analysis: &self.analysis,
             lock: &self.lock.facts,
             ledger: &self.ledger.facts,
             today: self.today,
-            analysis: &self.analysis,
         }
     }
 

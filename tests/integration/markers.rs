@@ -12,6 +12,7 @@ use std::sync::{Arc, LazyLock};
 
 use evidence_gate::change::{BytePath, Change, Mode, PathChange, Side, Status};
 use evidence_gate::classes::Classifier;
+use evidence_gate::evidence::ledger::LedgerFacts;
 use evidence_gate::evidence::{
     Analysis, Blob, Blobs, ClassedRow, Comparison, Facts, Finding, Merge, RulesFrom, analyse, judge,
 };
@@ -76,6 +77,21 @@ pub(crate) fn findings_with(policy: &Policy, base: &Tree, head: &Tree) -> Vec<Fi
 }
 
 fn judged(policy: &Policy, classifier: &Classifier, base: &Tree, head: &Tree) -> Vec<Finding> {
+    judged_with(policy, classifier, base, head, &LedgerFacts::Absent)
+}
+
+/// All findings under the plain policy where the base has a freeze ledger.
+pub(crate) fn findings_with_ledger(base: &Tree, head: &Tree, ledger: &LedgerFacts) -> Vec<Finding> {
+    judged_with(&PLAIN.0, &PLAIN.1, base, head, ledger)
+}
+
+fn judged_with(
+    policy: &Policy,
+    classifier: &Classifier,
+    base: &Tree,
+    head: &Tree,
+    ledger: &LedgerFacts,
+) -> Vec<Finding> {
     let (rows, blobs) = rows(base, head);
     let change = Change {
         base: BaseSha(object(b"base")),
@@ -99,7 +115,7 @@ fn judged(policy: &Policy, classifier: &Classifier, base: &Tree, head: &Tree) ->
         blobs: &blobs,
         analysis: &analysis,
         lock: &evidence_gate::evidence::lock::LockFacts::Absent,
-        ledger: &evidence_gate::evidence::ledger::LedgerFacts::Absent,
+        ledger,
         today: jiff::civil::date(2026, 10, 1),
     })
 }

@@ -24,8 +24,8 @@ static DIGITS: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?P<n>\d+)"));
 
 static ADDRESSES: LazyLock<Regex> = LazyLock::new(|| {
     compiled(concat!(
-        // Up to a sign that ends a path in a sentence; a place such as `:12` behind it is not part of it.
-        r#"(?P<tmp>(?:/private)?/(?:tmp|var/tmp|var/folders|dev/shm)/[^\s'"`()\[\]<>,;:|]+"#,
+        // From a slash that no word stands before, up to a sign that ends a path in a sentence; a place such as `:12` behind it is not part of it.
+        r#"(?P<tmp>\B(?:/private)?/(?:tmp|var/tmp|var/folders|dev/shm)/[^\s'"`()\[\]<>,;:|]+"#,
         r#"|[A-Za-z]:\\(?:[^\s'"`()\[\]<>,;:|\\]+\\)*?(?i:temp|tmp)\\[^\s'"`()\[\]<>,;:|]+)"#,
         r"|(?P<uuid>[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})",
         r"|(?P<hex>0[xX][0-9a-fA-F]+)",

@@ -1,5 +1,6 @@
 //! Added, extended, rewritten, moved, removed: by what the file says.
 
+use evidence_gate::evidence::ledger::LedgerFacts;
 use evidence_gate::words::Verdict;
 
 use super::{Tree, analysis, findings, rule_ids, tree};
@@ -385,4 +386,23 @@ fn a_marker_that_moves_or_goes_is_no_finding_and_one_that_changes_its_test_is() 
     let base = tree(&[("tests/test_a.py", skipped.as_str())]);
     let head = tree(&[("tests/unit/test_a.py", skipped.as_str())]);
     assert!(!rule_ids(&findings(&base, &head)).contains("skip-marker-added"), "moved with its file");
+}
+
+#[test]
+fn a_marker_on_a_test_that_the_base_freezes_waits_for_a_person() {
+    let entry = |nodeid: &str| {
+        format!(
+            r#"{{"schema":1,"frozen":[{{"nodeid":"{nodeid}","reason":"flaky","bound_sha":"{}"}}]}}"#,
+            "a".repeat(40)
+        )
+    };
+    let skipped = PY.replace("def test_a", "@pytest.mark.skip\ndef test_a");
+    let (base, head) = (tree(&[("tests/test_a.py", PY)]), tree(&[("tests/test_a.py", skipped.as_str())]));
+    for (nodeid, wanted) in [("tests/test_a.py::test_a", Verdict::Hold), ("tests/test_a.py::test_b", Verdict::Reject)] {
+        let ledger = evidence_gate::evidence::ledger::parse(entry(nodeid).as_bytes()).unwrap();
+        let facts = LedgerFacts::Read { origin: "a test".to_owned(), ledger, bound: std::collections::BTreeMap::new() };
+        let found = super::findings_with_ledger(&base, &head, &facts);
+        let skip = found.iter().find(|f| f.rule.id == "skip-marker-added").unwrap();
+        assert_eq!(skip.verdict, wanted, "{nodeid}");
+    }
 }
