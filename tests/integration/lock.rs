@@ -270,6 +270,7 @@ fn each_bad_lock_is_refused_with_line_and_path() {
 }
 
 /// What coreutils print in the working copy.
+#[expect(clippy::disallowed_methods, reason = "the program that ours must agree with")]
 fn sha256sum(copy: &WorkingCopy, lock: &str) -> crate::working_copy::Said {
     let output = Command::new("sha256sum").env("LC_ALL", "C").current_dir(copy.dir()).args(["-c", lock]).output();
     said(&output.unwrap())
