@@ -11,7 +11,7 @@ pub fn not_observed(facts: &Facts<'_>) -> Vec<String> {
     let no_lock = matches!(facts.lock, LockFacts::Absent) && !policy.require.fixture_lock;
     let weak_lock = matches!(facts.lock, LockFacts::Read { lock, .. } if lock.spelling == Spelling::List);
     [
-        (no_lock, "a fixture lock: there is none, and none is required"),
+        (no_lock, "a fixture lock: none is required"),
         (weak_lock, "bytes of locked fixtures: the lock lists paths without digests"),
         (properties, "properties: none is configured"),
         (policy.tree_tests.is_none(), "live tests of the merged tree: none are configured"),

@@ -67,6 +67,7 @@ impl WorkingCopy {
         self
     }
 
+    #[expect(clippy::disallowed_methods, reason = "a test makes its own repository and runs the program itself")]
     pub fn git(&self, args: &[&str]) -> String {
         let output = Command::new("git")
             .current_dir(self.dir())
@@ -89,7 +90,7 @@ impl WorkingCopy {
 
     pub fn question(&self, base: &ObjectId, head: &ObjectId) -> Question {
         Question {
-            origin: Origin::Local { name: "work".to_owned() },
+            origin: Origin::Local { name: self.dir().file_name().unwrap().to_str().unwrap().to_owned() },
             base_ref: "main".to_owned(),
             base: BaseSha(base.clone()),
             head: HeadSha(head.clone()),
@@ -111,6 +112,7 @@ impl WorkingCopy {
     }
 
     /// Runs the program in the working copy.
+    #[expect(clippy::disallowed_methods, reason = "a test makes its own repository and runs the program itself")]
     pub fn run(&self, args: &[&str]) -> Said {
         let output = Command::new(env!("CARGO_BIN_EXE_evidence-gate"))
             .current_dir(self.dir())
