@@ -177,16 +177,19 @@ impl GitError {
     /// Whether the job is tried again or ends unscored.
     pub fn remedy(&self) -> Remedy {
         match self {
-            Self::TimedOut { .. } | Self::DiskFull { .. } | Self::Network { .. } | Self::HeadMoved { .. } => {
-                Remedy::Retry
-            }
-            Self::Disk { source, .. } if source.kind() != std::io::ErrorKind::PermissionDenied => Remedy::Retry,
+            Self::Disk { source, .. } if source.kind() == std::io::ErrorKind::PermissionDenied => Remedy::GiveUp,
             // A permission that is missing shows when the token is minted. Git is refused with a token that is too fresh or was
-            // taken back, or for too many requests; the next try asks the API first, which replaces a void token.
-            // Right after a push the forge's git may also lag behind its API, and not have the object yet.
-            Self::Refused { .. } | Self::NotGivenOut { .. } | Self::Failed { .. } | Self::NotInstalled(_) => {
-                Remedy::Retry
-            }
+            // taken back, or for too many requests; the next try asks the API first, which replaces a void token. Right after a
+            // push the forge's git may also lag behind its API, and not give out the object yet.
+            Self::TimedOut { .. }
+            | Self::DiskFull { .. }
+            | Self::Network { .. }
+            | Self::HeadMoved { .. }
+            | Self::Disk { .. }
+            | Self::Refused { .. }
+            | Self::NotGivenOut { .. }
+            | Self::Failed { .. }
+            | Self::NotInstalled(_) => Remedy::Retry,
             Self::TooOld { .. }
             | Self::NotARepository { .. }
             | Self::UnknownRevision { .. }
@@ -195,7 +198,6 @@ impl GitError {
             | Self::Shallow { .. }
             | Self::TooMuch { .. }
             | Self::Unreadable { .. }
-            | Self::Disk { .. }
             | Self::Address { .. }
             | Self::Authorization
             | Self::NoSuchRemote { .. }
