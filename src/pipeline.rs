@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 
-use crate::change::{Compared, Git, GitError, Mirror, Remedy, Want};
+use crate::change::{Compared, Git, GitError, Mirror, PathChange, Remedy, Want};
+use crate::classes::Classifier;
 use crate::forge::Remote;
 use crate::score::{Judged, Record, RepositoryRow, Run, Subject};
 use crate::words::{BaseSha, ForgeKind, HeadSha, PullNumber, RepoRef};
@@ -110,10 +111,14 @@ pub fn score_mirrored(data_dir: &Path, remote: &Remote, question: &Question) -> 
 fn judge(git: &Git, question: &Question, fetch: collect::Fetch<'_>) -> Result<Record, PipelineError> {
     let started = (question.clock)();
     let rules = policy::rules(git, question, fetch)?;
-    let compared = git.change(question.base.clone(), question.head.clone())?;
-    let collected = collect::collect(git, question, &rules, &compared, fetch)?;
-    let rows = collected.classed();
-    let facts = collected.facts(&rules, &rows);
+    let classifier = Classifier::new(&rules.policy);
+    let mut classes = Vec::new();
+    let class = &mut |row: &PathChange| classes.push(classifier.class_of(row));
+    let compared = git.change_with(question.base.clone(), question.head.clone(), class)?;
+    let change = collect::change(question, &compared);
+    let rows = collect::classed(&change, &classes);
+    let collected = collect::collect(git, question, &rules, &compared, (&change, &rows), fetch)?;
+    let facts = collected.facts(&rules, &classifier, &change, &rows);
     let judged = Judged {
         rows: &rows,
         digests: collected.digests(&rules),
@@ -121,7 +126,7 @@ fn judge(git: &Git, question: &Question, fetch: collect::Fetch<'_>) -> Result<Re
         not_observed: crate::evidence::not_observed(&facts),
         scope: policy::scope(git, &rules.policy, question, &compared)?,
     };
-    let known = matches!(compared, Compared::One(_)).then_some(&collected.change);
+    let known = matches!(compared, Compared::One(_)).then_some(&change);
     let subject = Subject {
         forge: question.origin.forge(),
         repository: question.origin.repository(),

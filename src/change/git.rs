@@ -241,6 +241,16 @@ impl Git {
 
     /// Every path whose entry differs between two commits or trees, whatever the change itself says about what shall be seen.
     pub fn rows(&self, old: &ObjectId, new: &ObjectId) -> Result<Vec<PathChange>, GitError> {
+        self.rows_with(old, new, &mut |_| {})
+    }
+
+    /// As [`Git::rows`]; `each` is shown every row in order while git still looks for the next ones.
+    pub fn rows_with(
+        &self,
+        old: &ObjectId,
+        new: &ObjectId,
+        each: &mut dyn FnMut(&PathChange),
+    ) -> Result<Vec<PathChange>, GitError> {
         let doing = "listing the changed paths";
         let mut parser = RawParser::default();
         let unreadable = |error: super::raw::NotRaw| GitError::Unreadable { doing, why: error.to_string() };
@@ -248,7 +258,10 @@ impl Git {
             .call(doing)
             .args(["diff-tree", "-r", "--raw", "-z", "--no-renames", "--no-ext-diff", "--no-textconv"])
             .args(["--ignore-submodules=none", "--no-abbrev", old.as_str(), new.as_str(), "--"])
-            .stream(b"", |piece| parser.feed(piece).map_err(unreadable))?;
+            .stream(b"", |piece| {
+                parser.feed(piece).map_err(unreadable)?.iter().for_each(&mut *each);
+                Ok(())
+            })?;
         if ended.code != Some(0) {
             return Err(self.explain(doing, ended, [old, new]));
         }
@@ -260,13 +273,23 @@ impl Git {
     /// Errors are errors: a missing object, a limit, output that cannot be read. A conflict is none; then
     /// [`Change::merged_tree`] is `None`, and [`Git::merged_tree`] names the paths.
     pub fn change(&self, base: BaseSha, head: HeadSha) -> Result<Compared, GitError> {
+        self.change_with(base, head, &mut |_| {})
+    }
+
+    /// As [`Git::change`]; `each` is shown every row in order while git still looks for the next ones.
+    pub fn change_with(
+        &self,
+        base: BaseSha,
+        head: HeadSha,
+        each: &mut dyn FnMut(&PathChange),
+    ) -> Result<Compared, GitError> {
         let mut bases = self.merge_bases(&base, &head)?;
         let merge_base = match bases.len() {
             0 => return Ok(Compared::NoMergeBase),
             1 => MergeBase(bases.remove(0)),
             _ => return Ok(Compared::SeveralMergeBases(bases)),
         };
-        let rows = self.rows(merge_base.id(), head.id())?;
+        let rows = self.rows_with(merge_base.id(), head.id(), each)?;
         let merged_tree = match self.merged_tree(&base, &head, &merge_base)? {
             Merged::Tree(tree) => Some(tree),
             Merged::Conflict { paths: _ } => None,

@@ -31,8 +31,9 @@ pub(super) struct RawParser {
 }
 
 impl RawParser {
-    /// Takes the next piece.
-    pub(super) fn feed(&mut self, piece: &[u8]) -> Result<(), NotRaw> {
+    /// Takes the next piece, and returns the rows that it completes.
+    pub(super) fn feed(&mut self, piece: &[u8]) -> Result<&[PathChange], NotRaw> {
+        let before = self.rows.len();
         if self.rest.is_empty() {
             let used = self.rows_of(piece)?;
             self.rest.extend_from_slice(&piece[used..]);
@@ -43,7 +44,7 @@ impl RawParser {
             joined.drain(..used);
             self.rest = joined;
         }
-        Ok(())
+        Ok(&self.rows[before..])
     }
 
     /// All rows, if the last one is whole.

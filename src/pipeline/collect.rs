@@ -12,6 +12,7 @@ use crate::classes::Classifier;
 use crate::evidence::ledger::LedgerFacts;
 use crate::evidence::lock::LockFacts;
 use crate::evidence::{self, Analysis, Blob, Blobs, ClassedRow, Comparison, Facts, Merge, Twin};
+use crate::policy::Class;
 use crate::score::Digests;
 use crate::words::{MergeBase, ObjectId};
 
@@ -31,13 +32,11 @@ const LARGEST_BLOB: u64 = 8 << 20;
 
 /// Everything that was read, so that [`Facts`] can borrow it.
 pub(super) struct Collected {
-    pub(super) change: Change,
     comparison: Comparison,
     merge: Merge,
     twins: Vec<Twin>,
     blobs: Blobs,
     analysis: Analysis,
-    classifier: Classifier,
     lock: Held<LockFacts>,
     ledger: Held<LedgerFacts>,
     today: Date,
@@ -50,48 +49,63 @@ pub(super) struct Held<T> {
     pub(super) digest: Option<String>,
 }
 
+/// The change with its rows; without a single merge base it has none, and its merge base means nothing ([`Facts::comparison`]).
+pub(super) fn change(question: &Question, compared: &Compared) -> Change {
+    match compared {
+        Compared::One(change) => change.clone(),
+        Compared::NoMergeBase | Compared::SeveralMergeBases(_) => {
+            let (base, head) = (question.base.clone(), question.head.clone());
+            Change { merge_base: MergeBase(base.id().clone()), base, head, merged_tree: None, rows: Vec::new() }
+        }
+    }
+}
+
+/// Every row with the class that it was given.
+pub(super) fn classed<'a>(change: &'a Change, classes: &[Class]) -> Vec<ClassedRow<'a>> {
+    change.rows.iter().zip(classes).map(|(row, class)| ClassedRow { row, class: *class }).collect()
+}
+
 /// Reads all that the oracles ask for.
 pub(super) fn collect(
     git: &Git,
     question: &Question,
     rules: &Rules,
     compared: &Compared,
+    (change, rows): (&Change, &[ClassedRow<'_>]),
     fetch: Fetch<'_>,
 ) -> Result<Collected, PipelineError> {
-    let (change, comparison) = match compared {
-        Compared::One(change) => (change.clone(), Comparison::One),
-        Compared::NoMergeBase => (nothing(question), Comparison::None),
-        Compared::SeveralMergeBases(bases) => (nothing(question), Comparison::Several(bases.clone())),
+    let comparison = match compared {
+        Compared::One(_) => Comparison::One,
+        Compared::NoMergeBase => Comparison::None,
+        Compared::SeveralMergeBases(bases) => Comparison::Several(bases.clone()),
     };
-    let merge = merge_of(git, &change, &comparison)?;
+    let merge = merge_of(git, change, &comparison)?;
     let mut blobs = Blobs::default();
     let wanted: BTreeSet<_> = evidence::symlink_blobs(&change.rows).cloned().collect();
     read_blobs(git, &wanted, &mut blobs, fetch)?;
     let twins = git.twins(question.base.id(), &evidence::paths_to_look_up(&change.rows, &blobs))?;
-    let classifier = Classifier::new(&rules.policy);
-    let rows = classed(&change, &classifier);
-    let wanted: BTreeSet<_> = evidence::analysed_blobs(&rows).cloned().collect();
+    let wanted: BTreeSet<_> = evidence::analysed_blobs(rows).cloned().collect();
     read_blobs(git, &wanted, &mut blobs, fetch)?;
-    let analysis = evidence::analyse(&rules.policy, &rows, &blobs);
-    drop(rows);
+    let analysis = evidence::analyse(&rules.policy, rows, &blobs);
     let lock = lock::collect(git, question, &rules.policy, change.merged_tree.as_ref(), fetch)?;
     let ledger = ledger::collect(git, question, &rules.policy, fetch)?;
     let today = Offset::UTC.to_datetime((question.clock)()).date();
-    Ok(Collected { change, comparison, merge, twins, blobs, analysis, classifier, lock, ledger, today })
+    Ok(Collected { comparison, merge, twins, blobs, analysis, lock, ledger, today })
 }
 
 impl Collected {
-    /// Every row with its class.
-    pub(super) fn classed(&self) -> Vec<ClassedRow<'_>> {
-        classed(&self.change, &self.classifier)
-    }
-
-    pub(super) fn facts<'a>(&'a self, rules: &'a Rules, rows: &'a [ClassedRow<'a>]) -> Facts<'a> {
+    pub(super) fn facts<'a>(
+        &'a self,
+        rules: &'a Rules,
+        classifier: &'a Classifier,
+        change: &'a Change,
+        rows: &'a [ClassedRow<'a>],
+    ) -> Facts<'a> {
         Facts {
             policy: &rules.policy,
             rules_from: &rules.from,
-            classifier: &self.classifier,
-            change: &self.change,
+            classifier,
+            change,
             comparison: &self.comparison,
             merge: &self.merge,
             rows,
@@ -113,16 +127,6 @@ impl Collected {
             ..Digests::default()
         }
     }
-}
-
-fn classed<'a>(change: &'a Change, classifier: &Classifier) -> Vec<ClassedRow<'a>> {
-    change.rows.iter().map(|row| ClassedRow { row, class: classifier.class_of(row) }).collect()
-}
-
-/// A change without a parent has no rows, and its merge base means nothing ([`Facts::comparison`]).
-fn nothing(question: &Question) -> Change {
-    let (base, head) = (question.base.clone(), question.head.clone());
-    Change { merge_base: MergeBase(base.id().clone()), base, head, merged_tree: None, rows: Vec::new() }
 }
 
 fn merge_of(git: &Git, change: &Change, comparison: &Comparison) -> Result<Merge, PipelineError> {
