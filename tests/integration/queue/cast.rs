@@ -19,7 +19,7 @@ use uuid::Uuid;
 static SECRET: LazyLock<String> = LazyLock::new(|| format!("{}{}", Uuid::new_v4(), Uuid::new_v4()));
 
 /// How long leases last in these stories.
-pub const LEASE: Duration = Duration::from_secs(60);
+pub const LEASE: Duration = Duration::from_mins(1);
 
 /// So many seconds after the stories begin.
 pub fn at(second: i64) -> Timestamp {
