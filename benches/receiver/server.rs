@@ -117,7 +117,8 @@ impl Drop for Server {
 
 fn ours(folder: &Path, secret: &str) -> Command {
     let config = folder.join("config.toml");
-    let text = format!("data_dir = {folder:?}\n[receive]\nlisten = \"127.0.0.1:0\"\n[github]\napp_id = 1\n");
+    let text =
+        format!("data_dir = \"{}\"\n[receive]\nlisten = \"127.0.0.1:0\"\n[github]\napp_id = 1\n", folder.display());
     fs::write(&config, text).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_evidence-gate"));
     command.arg("receive").arg("--config").arg(config).env("EVIDENCE_GATE_GITHUB__WEBHOOK_SECRETS", secret);
