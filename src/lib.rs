@@ -21,6 +21,10 @@ pub mod policy;
 
 pub mod classes;
 
+pub mod maps;
+
+pub mod sandbox;
+
 pub mod evidence;
 
 pub mod score;
