@@ -1,5 +1,19 @@
 //! The only place that starts a pull request's code; brings back facts and judges nothing.
+//!
+//! [`open`] makes the [`Sandbox`] of the operator's configuration, and [`Sandbox::run`] runs one [`Order`] in it.
+//!
+//! Deliberately absent: a way to run without a sandbox, a second backend that is taken when the first one is not to be had, and
+//! anything of the pull request that could say how the sandbox is made.
 
+mod arguments;
+mod bubblewrap;
+mod filter;
 mod order;
+mod owner;
+mod spawn;
+mod system;
+mod usage;
+mod watch;
 
+pub use bubblewrap::open;
 pub use order::{Ended, Limits, Mount, Order, Outcome, Sandbox, SandboxError};

@@ -27,5 +27,6 @@ mod queue;
 mod report;
 mod roles;
 mod rooms;
+mod sandbox;
 mod score;
 mod working_copy;

@@ -1,0 +1,163 @@
+//! The first backend: bubblewrap, which builds the sandbox out of namespaces.
+
+use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::arguments::{Numbers, Proc, arguments, check};
+use super::order::{Limits, Order, Outcome, Sandbox, SandboxError};
+use super::spawn::{LOG, Start, lifted, memory, output, pipe, under};
+use super::system::{Part, parts, search_path};
+use super::watch::{Ends, Seen, Watch};
+use super::{filter, owner};
+use crate::config;
+
+/// Programs in namespaces of their own, started by bubblewrap.
+#[derive(Debug)]
+pub(super) struct Bubblewrap {
+    program: PathBuf,
+    uid: Option<u32>,
+    parts: Vec<Part>,
+    path: String,
+    filters: [Vec<u8>; 2],
+    proc: Proc,
+}
+
+/// The sandbox of the operator's configuration, after one program has run in it. An error says what forbids it here, and how it is
+/// allowed.
+pub fn open(settings: &config::Sandbox) -> Result<Box<dyn Sandbox>, SandboxError> {
+    match settings.backend {
+        config::Backend::Bubblewrap => Ok(Box::new(Bubblewrap::open(settings)?)),
+    }
+}
+
+impl Bubblewrap {
+    pub(super) fn open(settings: &config::Sandbox) -> Result<Self, SandboxError> {
+        let mut own = Self {
+            program: settings.program.clone(),
+            uid: rustix::process::geteuid().is_root().then_some(settings.uid),
+            parts: parts(settings)?,
+            path: search_path(settings),
+            filters: filter::programs()?,
+            proc: Proc::Own,
+        };
+        if own.uid == Some(0) {
+            let why = "`sandbox.uid` is 0: a program never runs as root; name another user's number".to_owned();
+            return Err(SandboxError::Unavailable(why));
+        }
+        match own.try_out()? {
+            Ok(()) => Ok(own),
+            Err(said) if said.contains("mount proc") => {
+                own.proc = Proc::Hosts;
+                own.try_out()?.map(|()| own).map_err(|_| SandboxError::Unavailable(said))
+            }
+            Err(said) => Err(SandboxError::Unavailable(said)),
+        }
+    }
+
+    fn try_out(&self) -> Result<Result<(), String>, SandboxError> {
+        let seen = self.start(&trial())?;
+        Ok(match seen {
+            Seen::Ran(_) => Ok(()),
+            Seen::Failed(said) => Err(said),
+        })
+    }
+
+    fn start(&self, order: &Order) -> Result<Seen, SandboxError> {
+        check(order)?;
+        if let Some(uid) = self.uid {
+            owner::prepare(&order.mounts, uid)?;
+        }
+        let input = memory("input", &order.input)?;
+        let ((stdout, out), (stderr, err), (status, said)) = (output()?, output()?, output()?);
+        let (waits, gate) = pipe()?;
+        let (log, logged) =
+            if order.log { output().map(|(read, write)| (Some(read), Some(write)))? } else { (None, None) };
+        let (waits, said) = (lifted(waits)?, lifted(said)?);
+        let filters =
+            self.filters.iter().map(|filter| lifted(memory("filter", filter)?)).collect::<Result<Vec<_>, _>>()?;
+        let written = self.parts.iter().filter_map(|part| match part {
+            Part::Written(name, text) => Some((name, text)),
+            _ => None,
+        });
+        let files =
+            written.map(|(name, text)| lifted(memory(name, text.as_bytes())?)).collect::<Result<Vec<_>, _>>()?;
+        let numbers = Numbers {
+            filters: [filters[0].as_raw_fd(), filters[1].as_raw_fd()],
+            gate: waits.as_raw_fd(),
+            status: said.as_raw_fd(),
+            files: files.iter().map(OwnedFd::as_raw_fd).collect(),
+        };
+        let told = lifted(memory("arguments", &arguments(&self.parts, &self.path, self.proc, order, &numbers))?)?;
+        let mut words = vec!["--args".to_owned(), told.as_raw_fd().to_string(), "--".to_owned()];
+        words.extend(order.command.iter().cloned());
+        let kept = [waits, said, told].into_iter().chain(filters).chain(files).collect();
+        let child = Start {
+            program: &self.program,
+            arguments: words,
+            streams: [input, out, err],
+            kept,
+            mapped: logged.map(|log| (log, LOG)).into_iter().collect(),
+        };
+        let ends = Ends { stdout: Some(stdout), stderr, log, status, gate };
+        let mounts = order.mounts.iter().filter(|mount| mount.writable);
+        let writable: Vec<_> = mounts.map(|mount| mount.source.clone()).collect();
+        let watch = || Watch::new(child.start()?, ends, order.limits.output)?.run(&order.limits, self.proc, &writable);
+        match self.uid {
+            None => watch(),
+            Some(uid) => under(uid, watch),
+        }
+    }
+}
+
+impl Sandbox for Bubblewrap {
+    fn name(&self) -> &'static str {
+        "bubblewrap"
+    }
+
+    fn run(&self, order: &Order) -> Result<Outcome, SandboxError> {
+        match self.start(order)? {
+            Seen::Ran(outcome) => Ok(outcome),
+            Seen::Failed(said) => Err(failure(order, &said)),
+        }
+    }
+}
+
+/// Bubblewrap's own texts (<https://github.com/containers/bubblewrap/blob/v0.8.0/bubblewrap.c>): the last step before the program
+/// begins is to find it.
+fn failure(order: &Order, said: &str) -> SandboxError {
+    let command = order.command[0].clone();
+    let line = said.lines().next_back().unwrap_or_default();
+    let line = line.strip_prefix("bwrap: ").unwrap_or(line);
+    if line.starts_with("execvp ") || line.starts_with("Can't chdir to ") {
+        let why = line.rsplit_once(": ").map_or(line, |(_, why)| why);
+        let why = if line.starts_with("Can't chdir") {
+            format!("no folder {}: {why}", order.directory.display())
+        } else {
+            why.to_owned()
+        };
+        return SandboxError::NotStarted { command, why };
+    }
+    let why = if line.is_empty() { "it gave no reason" } else { line };
+    SandboxError::Host { doing: "build the sandbox", source: std::io::Error::other(why.to_owned()) }
+}
+
+/// The smallest program there is.
+fn trial() -> Order {
+    Order {
+        command: vec!["true".to_owned()],
+        environment: Vec::new(),
+        directory: PathBuf::from("/"),
+        mounts: Vec::new(),
+        input: Vec::new(),
+        log: false,
+        limits: Limits {
+            wall: Duration::from_secs(10),
+            memory: 256 << 20,
+            processes: 16,
+            file_size: 1 << 20,
+            open_files: 64,
+            output: 64 * 1024,
+        },
+    }
+}
