@@ -295,7 +295,7 @@ fn processes_and_threads_are_bounded() {
     let outcome = run(&order);
     assert_eq!(text(&outcome.stdout), "20\n", "{outcome:?}");
 
-    let mut bomb = sh("f() { f | f & }; f; while :; do :; done");
+    let mut bomb = sh("f() { f | f & }; (f) & while :; do :; done");
     bomb.limits.processes = 20;
     bomb.limits.wall = Duration::from_secs(1);
     assert_eq!(run(&bomb).ended, Ended::TimedOut);
