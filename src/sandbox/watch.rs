@@ -47,7 +47,7 @@ impl Kept {
     /// Reads what is there, at most `portions` times.
     fn read(&mut self, portions: usize) -> std::io::Result<()> {
         let Some(fd) = &self.fd else { return Ok(()) };
-        let mut buffer = [0; 64 * 1024];
+        let mut buffer = [0; 16 * 1024];
         for _ in 0..portions {
             match rustix::io::read(fd, &mut buffer) {
                 Ok(0) => {
@@ -217,7 +217,7 @@ impl Watch {
             Err(error) => return Err(host(doing)(error)),
         }
         let ended = fds[0].revents().contains(PollFlags::IN);
-        self.read(4).map_err(host(doing))?;
+        self.read(16).map_err(host(doing))?;
         Ok(ended)
     }
 
