@@ -196,10 +196,21 @@ impl Default for Sandbox {
 
 /// What makes a sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "lowercase", try_from = "String")]
 pub enum Backend {
     /// Namespaces, by the program `bwrap`.
     Bubblewrap,
+}
+
+impl TryFrom<String> for Backend {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        match name.as_str() {
+            "bubblewrap" => Ok(Self::Bubblewrap),
+            _ => Err(format!("`sandbox.backend` is {name:?}, and \"bubblewrap\" is the only one that there is")),
+        }
+    }
 }
 
 /// `[log]`
