@@ -7,6 +7,7 @@ mod digests;
 mod kept;
 mod ledger;
 mod lock;
+mod map;
 mod policy;
 mod source;
 
@@ -42,6 +43,8 @@ pub struct Question {
     pub lock: Option<OperatorsFile>,
     /// The operator's own freeze ledger; the one at the base's tip where there is none.
     pub ledger: Option<OperatorsFile>,
+    /// The operator's own coverage map; it is believed to be of the merge base, unless it names its commit.
+    pub map: Option<OperatorsFile>,
     /// A file that remembers the sha256 of blobs that were hashed before; without it they are hashed each time.
     pub known_digests: Option<PathBuf>,
     /// The name of this runner.
@@ -123,6 +126,7 @@ fn judge(git: &Git, question: &Question, fetch: collect::Fetch<'_>) -> Result<Re
         rows: &rows,
         digests: collected.digests(&rules),
         findings: crate::evidence::judge(&facts),
+        subtraction: collected.subtraction(),
         not_observed: crate::evidence::not_observed(&facts),
         scope: policy::scope(git, &rules.policy, question, &compared)?,
     };

@@ -38,6 +38,9 @@ pub struct ScoreArgs {
     /// A freeze ledger of your own; it wins over the one at the base's tip.
     #[arg(long, value_name = "FILE")]
     pub freeze: Option<PathBuf>,
+    /// A coverage map of your own: which test runs which line of the merge base, or of the commit that the map names.
+    #[arg(long, value_name = "FILE")]
+    pub map: Option<PathBuf>,
     /// What is printed.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -68,6 +71,7 @@ pub fn score(args: &ScoreArgs, clock: fn() -> Timestamp) -> Result<Verdict, Fail
         policy: args.policy.as_deref().map(read_policy).transpose()?,
         lock: args.lock.as_deref().map(read_own).transpose()?,
         ledger: args.freeze.as_deref().map(read_own).transpose()?,
+        map: args.map.as_deref().map(read_own).transpose()?,
         known_digests: cache::known_digests(&args.repo, &config::environment()),
         runner: "local".to_owned(),
         clock,

@@ -28,4 +28,5 @@ mod report;
 mod roles;
 mod rooms;
 mod score;
+mod surface;
 mod working_copy;

@@ -97,6 +97,7 @@ impl WorkingCopy {
             policy: None,
             lock: None,
             ledger: None,
+            map: None,
             known_digests: None,
             runner: "test".to_owned(),
             clock: noon,

@@ -1,0 +1,69 @@
+//! Which freezes to lift so that the change has live observers again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::subtract::Subtraction;
+use crate::policy::Reach;
+
+/// Whether an entry of the ledger freezes a test: the test itself, all parameters of a function, and as far as the policy goes, all of a
+/// class or file.
+pub fn freezes(entry: &str, test: &str, reach: Reach) -> bool {
+    let Some(rest) = test.strip_prefix(entry) else { return false };
+    match reach {
+        _ if rest.is_empty() || rest.starts_with('[') => true,
+        Reach::Function => false,
+        Reach::Class => rest.starts_with("::") && entry.contains("::"),
+        Reach::File => rest.starts_with("::"),
+    }
+}
+
+/// The fewest entries, as far as a greedy choice finds them, without which every overlapping line has a live observer.
+pub(super) fn to_lift<'e>(subtraction: &Subtraction, entries: &'e [String], reach: Reach) -> Vec<&'e str> {
+    let lines = subtraction.files.iter().flat_map(|file| file.overlap.iter());
+    let mut open: Vec<BTreeSet<&str>> = Vec::new();
+    let mut known: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for line in lines {
+        let of_line = line.frozen_tests.iter().flat_map(|test| {
+            known
+                .entry(test.as_str())
+                .or_insert_with(|| {
+                    entries.iter().map(String::as_str).filter(|entry| freezes(entry, test, reach)).collect()
+                })
+                .clone()
+        });
+        let of_line: BTreeSet<&str> = of_line.collect();
+        if !of_line.is_empty() && !open.contains(&of_line) {
+            open.push(of_line);
+        }
+    }
+    let mut chosen = BTreeSet::new();
+    while !open.is_empty() {
+        let count = |entry: &&str| open.iter().filter(|line| line.contains(entry)).count();
+        let best = open.iter().flatten().copied().max_by_key(|entry| (count(entry), std::cmp::Reverse(*entry)));
+        let Some(best) = best else { break };
+        open.retain(|line| !line.contains(best));
+        chosen.insert(best);
+    }
+    entries.iter().map(String::as_str).filter(|entry| chosen.contains(entry)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_reaches_as_far_as_the_policy_says() {
+        let test = "t.py::TestA::test_x[a::b]";
+        for (entry, function, class, file) in [
+            (test, true, true, true),
+            ("t.py::TestA::test_x", true, true, true),
+            ("t.py::TestA::test", false, false, false),
+            ("t.py::TestA", false, true, true),
+            ("t.py", false, false, true),
+            ("t", false, false, false),
+        ] {
+            let reaches = [Reach::Function, Reach::Class, Reach::File].map(|reach| freezes(entry, test, reach));
+            assert_eq!(reaches, [function, class, file], "{entry}");
+        }
+    }
+}
