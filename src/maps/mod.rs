@@ -21,5 +21,5 @@ pub use index::{Index, Shelf};
 pub use json::{read_import_lines, read_map, read_map_file};
 pub use limits::Limits;
 pub use map::{About, Grain, Map};
-pub use nodeid::Reach;
+pub use nodeid::{Reach, takes_out};
 pub use surface::{FileSurface, Surface};
