@@ -24,6 +24,7 @@ use crate::words::{BaseSha, ForgeKind, HeadSha, PullNumber, RepoRef};
 pub use digests::known_digests;
 pub use kept::OperatorsFile;
 pub use ledger::check_ledger;
+pub use map::{KnownMaps, OperatorsMap};
 pub use policy::{OperatorsPolicy, operators_policy};
 
 /// What is to be judged.
@@ -44,7 +45,9 @@ pub struct Question {
     /// The operator's own freeze ledger; the one at the base's tip where there is none.
     pub ledger: Option<OperatorsFile>,
     /// The operator's own coverage map; it is believed to be of the merge base, unless it names its commit.
-    pub map: Option<OperatorsFile>,
+    pub map: Option<OperatorsMap>,
+    /// The coverage maps that the base branch's own CI uploaded.
+    pub maps: Option<KnownMaps>,
     /// A file that remembers the sha256 of blobs that were hashed before; without it they are hashed each time.
     pub known_digests: Option<PathBuf>,
     /// The name of this runner.

@@ -29,7 +29,7 @@ pub(super) trait Source {
 pub(super) type Fetch<'a> = &'a mut dyn Source;
 
 /// The largest file that an oracle reads.
-const LARGEST_BLOB: u64 = 8 << 20;
+pub(super) const LARGEST_BLOB: u64 = 8 << 20;
 
 /// Everything that was read, so that [`Facts`] can borrow it.
 pub(super) struct Collected {

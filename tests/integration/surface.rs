@@ -1,6 +1,7 @@
 //! Subtraction of what only frozen tests observe: the vectors, the attacks, and a slow model.
 
 mod model;
+mod stories;
 
 use std::collections::BTreeMap;
 

@@ -98,6 +98,7 @@ impl WorkingCopy {
             lock: None,
             ledger: None,
             map: None,
+            maps: None,
             known_digests: None,
             runner: "test".to_owned(),
             clock: noon,

@@ -81,10 +81,12 @@ pub enum CodeChange {
 impl SurfaceFacts {
     /// What is known of a change for which no map was read.
     pub fn without_map(map: MapFacts, rows: &[ClassedRow<'_>], blobs: &Blobs) -> Self {
-        let code = match any_judged(rows) {
-            false => CodeChange::None,
-            true if adds_code(rows, blobs) => CodeChange::Adds,
-            true => code_change(&files(rows, blobs)),
+        let code = if !any_judged(rows) {
+            CodeChange::None
+        } else if adds_code(rows, blobs) {
+            CodeChange::Adds
+        } else {
+            code_change(&files(rows, blobs))
         };
         Self { map, code, subtraction: Subtraction::default() }
     }

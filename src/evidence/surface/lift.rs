@@ -3,17 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::subtract::Subtraction;
-use crate::policy::Reach;
+use crate::maps::{Reach, takes_out};
+use crate::policy::{self, Policy};
 
-/// Whether an entry of the ledger freezes a test: the test itself, all parameters of a function, and as far as the policy goes, all of a
-/// class or file.
-pub fn freezes(entry: &str, test: &str, reach: Reach) -> bool {
-    let Some(rest) = test.strip_prefix(entry) else { return false };
-    match reach {
-        _ if rest.is_empty() || rest.starts_with('[') => true,
-        Reach::Function => false,
-        Reach::Class => rest.starts_with("::") && entry.contains("::"),
-        Reach::File => rest.starts_with("::"),
+/// How far an entry of the ledger reaches under a policy.
+pub fn reach(policy: &Policy) -> Reach {
+    match policy.freeze.reach {
+        policy::Reach::Function => Reach::Function,
+        policy::Reach::Class => Reach::Class,
+        policy::Reach::File => Reach::File,
     }
 }
 
@@ -27,7 +25,7 @@ pub(super) fn to_lift<'e>(subtraction: &Subtraction, entries: &'e [String], reac
             known
                 .entry(test.as_str())
                 .or_insert_with(|| {
-                    entries.iter().map(String::as_str).filter(|entry| freezes(entry, test, reach)).collect()
+                    entries.iter().map(String::as_str).filter(|entry| takes_out(entry, test, reach)).collect()
                 })
                 .clone()
         });
@@ -45,25 +43,4 @@ pub(super) fn to_lift<'e>(subtraction: &Subtraction, entries: &'e [String], reac
         chosen.insert(best);
     }
     entries.iter().map(String::as_str).filter(|entry| chosen.contains(entry)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_entry_reaches_as_far_as_the_policy_says() {
-        let test = "t.py::TestA::test_x[a::b]";
-        for (entry, function, class, file) in [
-            (test, true, true, true),
-            ("t.py::TestA::test_x", true, true, true),
-            ("t.py::TestA::test", false, false, false),
-            ("t.py::TestA", false, true, true),
-            ("t.py", false, false, true),
-            ("t", false, false, false),
-        ] {
-            let reaches = [Reach::Function, Reach::Class, Reach::File].map(|reach| freezes(entry, test, reach));
-            assert_eq!(reaches, [function, class, file], "{entry}");
-        }
-    }
 }

@@ -18,5 +18,5 @@ pub use diff::{Hunk, hunks};
 pub use facts::{CodeChange, MapFacts, ReadMap, SurfaceFacts, frozen_tests};
 pub use files::{FileLines, any_judged, files, old_paths, surface_blobs};
 pub(super) use judge::SurfaceOracle;
-pub use lift::freezes;
+pub use lift::reach;
 pub use subtract::{ChangedLine, FileSubtraction, OverlapLine, Subtraction, subtract};

@@ -89,7 +89,10 @@ impl FileSubtraction {
     /// Places to mark for some lines, in runs.
     pub(super) fn places<'l>(&self, lines: impl IntoIterator<Item = &'l ChangedLine>) -> Vec<Location> {
         let marks: BTreeSet<u32> = lines.into_iter().map(|line| line.mark).collect();
-        runs(marks).into_iter().map(|(first, last)| Location::lines(&self.path, first, last)).collect()
+        let place = |(first, last)| {
+            if first == last { Location::line(&self.path, first) } else { Location::lines(&self.path, first, last) }
+        };
+        runs(marks).into_iter().map(place).collect()
     }
 }
 
