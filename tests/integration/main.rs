@@ -20,6 +20,7 @@ mod fake_forge;
 mod forge;
 mod ledger;
 mod lock;
+mod maps;
 mod markers;
 mod pipeline;
 mod policy;
