@@ -9,7 +9,7 @@ use super::{Failure, cache, out};
 use crate::change::{Git, GitError};
 use crate::config;
 use crate::evidence::{ledger, lock};
-use crate::pipeline::{self, OperatorsFile, OperatorsPolicy, Origin, Question};
+use crate::pipeline::{self, OperatorsFile, OperatorsPolicy, Origin, Question, Running};
 use crate::report::{self, Colour};
 use crate::score::Record;
 use crate::words::{BaseSha, HeadSha, Verdict};
@@ -38,6 +38,12 @@ pub struct ScoreArgs {
     /// A freeze ledger of your own; it wins over the one at the base's tip.
     #[arg(long, value_name = "FILE")]
     pub freeze: Option<PathBuf>,
+    /// Properties, samples and known-bad inputs of your own; they win over those at the base's tip.
+    #[arg(long, value_name = "DIR")]
+    pub oracles: Option<PathBuf>,
+    /// A seed for every property, in place of the policy's: to look for a failure, or to see one again.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub seed: Option<i64>,
     /// What is printed.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -69,6 +75,7 @@ pub fn score(args: &ScoreArgs, clock: fn() -> Timestamp) -> Result<Verdict, Fail
         lock: args.lock.as_deref().map(read_own).transpose()?,
         ledger: args.freeze.as_deref().map(read_own).transpose()?,
         known_digests: cache::known_digests(&args.repo, &config::environment()),
+        running: running(args.oracles.as_deref(), args.seed)?,
         runner: "local".to_owned(),
         clock,
     };
@@ -85,6 +92,20 @@ pub fn score(args: &ScoreArgs, clock: fn() -> Timestamp) -> Result<Verdict, Fail
         None => print(&record, args.format)?,
     }
     Ok(record.verdict)
+}
+
+/// The sandbox of the environment's configuration, with one line per oracle where a person looks. Whether there is one is part of the
+/// verdict, and no failure of the command.
+pub(super) fn running(oracles: Option<&Path>, seed: Option<i64>) -> Result<Running, Failure> {
+    if let Some(folder) = oracles.filter(|folder| !folder.is_dir()) {
+        return Err(Failure::Usage(format!("{} is no folder: `--oracles` names the folder with `properties/`", folder.display())));
+    }
+    let environment = config::environment();
+    let settings = config::Settings::load(config::file(&environment).as_deref(), &environment)
+        .map_err(|error| Failure::BadInput(error.to_string()))?;
+    let progress: fn(&str) = if std::io::stderr().is_terminal() { out::tell } else { |_| {} };
+    let oracles = oracles.map(Path::to_owned);
+    Ok(Running { seed, oracles, progress, ..Running::open(&settings.sandbox) })
 }
 
 fn rendered(record: &Record, format: Format, colour: Colour) -> String {

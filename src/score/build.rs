@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::title::title;
 use super::{
-    COULD_NOT_JUDGE, Digests, FindingRow, LocationRow, Product, RECORD_INCOMPLETE, Record, RecordRow, RepositoryRow,
-    Run, all_rules,
+    COULD_NOT_JUDGE, Digests, FindingRow, LocationRow, Product, PropertyRow, RECORD_INCOMPLETE, Record, RecordRow,
+    RepositoryRow, Run, Tests, all_rules,
 };
 use crate::change::PathChange;
 use crate::evidence::{ClassedRow, Finding, Location};
@@ -54,6 +54,10 @@ pub struct Judged<'a> {
     pub not_observed: Vec<String>,
     /// Whether the policy gates this pull request at all.
     pub scope: Scope,
+    /// What each property did.
+    pub properties: Vec<PropertyRow>,
+    /// What the live tests reported.
+    pub tests: Option<Tests>,
 }
 
 /// Whether the policy gates a pull request (`scope.gate`).
@@ -70,7 +74,7 @@ impl Record {
     /// The record of an evaluation. Its verdict is the worst finding's; where no finding objects but the record lacks what a review
     /// must stand on, it gains the finding `record-incomplete` and is unscored.
     pub fn new(subject: Subject, judged: Judged<'_>, run: Run) -> Self {
-        let Judged { rows, digests, findings, mut not_observed, scope } = judged;
+        let Judged { rows, digests, findings, mut not_observed, scope, properties, tests } = judged;
         let findings = match &scope {
             Scope::Gated => findings,
             Scope::NotGated(why) => {
@@ -95,11 +99,11 @@ impl Record {
             findings: in_order(findings),
             overlap: Vec::new(),
             unobserved: Vec::new(),
-            properties: Vec::new(),
+            properties,
             citations: Vec::new(),
             lane: None,
             acknowledged: Vec::new(),
-            tests: None,
+            tests,
             not_observed,
             title: String::new(),
             run,

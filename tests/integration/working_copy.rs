@@ -98,6 +98,7 @@ impl WorkingCopy {
             lock: None,
             ledger: None,
             known_digests: None,
+            running: pipeline::Running::default(),
             runner: "test".to_owned(),
             clock: noon,
         }
