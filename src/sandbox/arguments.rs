@@ -56,6 +56,14 @@ pub(super) fn arguments(parts: &[Part], path: &str, proc: Proc, order: &Order, n
         to.add(["--add-seccomp-fd", &filter.to_string()]);
     }
     to.add(["--block-fd", &numbers.gate.to_string(), "--json-status-fd", &numbers.status.to_string()]);
+    to.add(["--dev", "/dev"]);
+    match proc {
+        Proc::Own => to.add(["--proc", "/proc"]),
+        Proc::Hosts => to.add(["--ro-bind", "/proc", "/proc"]),
+    }
+    let (tmp, shm) = (order.limits.file_size, order.limits.file_size.min(SHARED_MEMORY));
+    to.add(["--perms", "1777", "--size", &tmp.max(4096).to_string(), "--tmpfs", "/tmp"]);
+    to.add(["--perms", "1777", "--size", &shm.max(4096).to_string(), "--tmpfs", "/dev/shm"]);
     let mut files = numbers.files.iter();
     for part in parts {
         match part {
@@ -67,15 +75,6 @@ pub(super) fn arguments(parts: &[Part], path: &str, proc: Proc, order: &Order, n
             }
         }
     }
-    to.add(["--dev", "/dev"]);
-    match proc {
-        Proc::Own => to.add(["--proc", "/proc"]),
-        Proc::Hosts => to.add(["--ro-bind", "/proc", "/proc"]),
-    }
-    let (tmp, shm) = (order.limits.file_size, order.limits.file_size.min(SHARED_MEMORY));
-    to.add(["--perms", "1777", "--size", &tmp.max(4096).to_string(), "--tmpfs", "/tmp"]);
-    to.add(["--perms", "1777", "--size", &shm.max(4096).to_string(), "--tmpfs", "/dev/shm"]);
-    to.add(["--dir", "/var", "--symlink", "../tmp", "/var/tmp"]);
     let mut mounts: Vec<_> = order.mounts.iter().collect();
     mounts.sort_by_key(|mount| mount.target.components().count());
     for mount in mounts {

@@ -1,12 +1,12 @@
 //! The first backend: bubblewrap, which builds the sandbox out of namespaces.
 
-use std::os::fd::{AsRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd as _, OwnedFd, RawFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
 use super::arguments::{Numbers, Proc, arguments, check};
-use super::order::{Limits, Order, Outcome, Sandbox, SandboxError};
-use super::spawn::{LOG, Start, lifted, memory, output, pipe, under};
+use super::order::{FROM_SUBJECT, Limits, Order, Outcome, Sandbox, SandboxError, TO_SUBJECT};
+use super::spawn::{LOG, Start, inherited, lifted, memory, output, pipe, under};
 use super::system::{Part, parts, search_path};
 use super::watch::{Ends, Seen, Watch};
 use super::{filter, owner};
@@ -21,6 +21,7 @@ pub(super) struct Bubblewrap {
     path: String,
     filters: [Vec<u8>; 2],
     proc: Proc,
+    inherited: Vec<RawFd>,
 }
 
 /// The sandbox of the operator's configuration, after one program has run in it. An error says what forbids it here, and how it is
@@ -40,6 +41,7 @@ impl Bubblewrap {
             path: search_path(settings),
             filters: filter::programs()?,
             proc: Proc::Own,
+            inherited: inherited()?,
         };
         if own.uid == Some(0) {
             let why = "`sandbox.uid` is 0: a program never runs as root; name another user's number".to_owned();
@@ -55,21 +57,32 @@ impl Bubblewrap {
         }
     }
 
+    fn outcome(&self, order: &Order, wires: Wires) -> Result<Outcome, SandboxError> {
+        match self.start(order, wires)? {
+            Seen::Ran(outcome) => Ok(outcome),
+            Seen::Failed(said) => Err(failure(order, &said)),
+        }
+    }
+
     fn try_out(&self) -> Result<Result<(), String>, SandboxError> {
-        let seen = self.start(&trial())?;
+        let seen = self.start(&trial(), Wires::default())?;
         Ok(match seen {
             Seen::Ran(_) => Ok(()),
             Seen::Failed(said) => Err(said),
         })
     }
 
-    fn start(&self, order: &Order) -> Result<Seen, SandboxError> {
+    fn start(&self, order: &Order, wires: Wires) -> Result<Seen, SandboxError> {
         check(order)?;
         if let Some(uid) = self.uid {
             owner::prepare(&order.mounts, uid)?;
         }
-        let input = memory("input", &order.input)?;
-        let ((stdout, out), (stderr, err), (status, said)) = (output()?, output()?, output()?);
+        let input = wires.input.map_or_else(|| memory("input", &order.input), Ok)?;
+        let ((stderr, err), (status, said)) = (output()?, output()?);
+        let (stdout, out) = match wires.output {
+            Some(out) => (None, out),
+            None => output().map(|(read, write)| (Some(read), write))?,
+        };
         let (waits, gate) = pipe()?;
         let (log, logged) =
             if order.log { output().map(|(read, write)| (Some(read), Some(write)))? } else { (None, None) };
@@ -97,9 +110,10 @@ impl Bubblewrap {
             arguments: words,
             streams: [input, out, err],
             kept,
-            mapped: logged.map(|log| (log, LOG)).into_iter().collect(),
+            covered: &self.inherited,
+            mapped: logged.map(|log| (log, LOG)).into_iter().chain(wires.more).collect(),
         };
-        let ends = Ends { stdout: Some(stdout), stderr, log, status, gate };
+        let ends = Ends { stdout, stderr, log, status, gate };
         let mounts = order.mounts.iter().filter(|mount| mount.writable);
         let writable: Vec<_> = mounts.map(|mount| mount.source.clone()).collect();
         let watch = || Watch::new(child.start()?, ends, order.limits.output)?.run(&order.limits, self.proc, &writable);
@@ -116,11 +130,29 @@ impl Sandbox for Bubblewrap {
     }
 
     fn run(&self, order: &Order) -> Result<Outcome, SandboxError> {
-        match self.start(order)? {
-            Seen::Ran(outcome) => Ok(outcome),
-            Seen::Failed(said) => Err(failure(order, &said)),
-        }
+        self.outcome(order, Wires::default())
     }
+
+    fn run_pair(&self, driver: &Order, subject: &Order) -> Result<(Outcome, Outcome), SandboxError> {
+        let ((asked, asks), (answered, answers)) = (pipe()?, pipe()?);
+        let more = vec![(answered, FROM_SUBJECT), (asks, TO_SUBJECT)];
+        let drives = Wires { more, ..Wires::default() };
+        let serves = Wires { input: Some(asked), output: Some(answers), ..Wires::default() };
+        let (driver, subject) = std::thread::scope(|scope| {
+            let subject = scope.spawn(|| self.outcome(subject, serves));
+            let driver = self.outcome(driver, drives);
+            (driver, subject.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
+        Ok((driver?, subject?))
+    }
+}
+
+/// Descriptors in place of the usual ones, and besides them.
+#[derive(Default)]
+struct Wires {
+    input: Option<OwnedFd>,
+    output: Option<OwnedFd>,
+    more: Vec<(OwnedFd, RawFd)>,
 }
 
 /// Bubblewrap's own texts (<https://github.com/containers/bubblewrap/blob/v0.8.0/bubblewrap.c>): the last step before the program

@@ -16,4 +16,4 @@ mod usage;
 mod watch;
 
 pub use bubblewrap::open;
-pub use order::{Ended, Limits, Mount, Order, Outcome, Sandbox, SandboxError};
+pub use order::{Ended, FROM_SUBJECT, Limits, Mount, Order, Outcome, Sandbox, SandboxError, TO_SUBJECT};

@@ -61,6 +61,27 @@ pub(super) fn lifted(fd: impl AsFd) -> Result<OwnedFd, SandboxError> {
     fcntl_dupfd_cloexec(fd, OURS).map_err(host("number a descriptor"))
 }
 
+/// Descriptors that this process was started with and that every program it starts would get too: whoever starts a worker may
+/// forget one. They cannot be closed here (somebody may own them), but they can be covered in what is started.
+pub(super) fn inherited() -> Result<Vec<RawFd>, SandboxError> {
+    let doing = "list the open descriptors";
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc/self/fdinfo").map_err(host(doing))? {
+        let entry = entry.map_err(host(doing))?;
+        let number = entry.file_name().to_str().and_then(|name| name.parse::<RawFd>().ok());
+        // The descriptor of this very listing is gone by the time it is looked at.
+        let Ok(text) = std::fs::read_to_string(entry.path()) else { continue };
+        let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
+        let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
+        match (number, flags) {
+            (Some(number), Some(flags)) if number > 2 && flags & OFlags::CLOEXEC.bits() == 0 => found.push(number),
+            (Some(_), Some(_)) => {}
+            _ => return Err(host(doing)(std::io::Error::from(std::io::ErrorKind::InvalidData))),
+        }
+    }
+    Ok(found)
+}
+
 /// Does `work` in a thread that runs under this user, as everything does that it starts. On Linux a user belongs to a thread.
 pub(super) fn under<T: Send>(
     uid: u32,
@@ -88,6 +109,8 @@ pub(super) struct Start<'a> {
     pub(super) streams: [OwnedFd; 3],
     /// Passed on under the number that they have here.
     pub(super) kept: Vec<OwnedFd>,
+    /// Numbers under which programs would find what this process was started with.
+    pub(super) covered: &'a [RawFd],
     /// Passed on under a number of their own.
     pub(super) mapped: Vec<(OwnedFd, RawFd)>,
 }
@@ -100,7 +123,14 @@ impl Start<'_> {
         command.env_clear().args(self.arguments).current_dir("/");
         command.stdin(Stdio::from(input)).stdout(Stdio::from(output)).stderr(Stdio::from(errors));
         let kept = self.kept.into_iter().map(|fd| (fd.as_raw_fd(), fd)).map(|(number, fd)| (fd, number));
-        let mappings = kept.chain(self.mapped).map(|(parent_fd, child_fd)| FdMapping { parent_fd, child_fd });
+        let mut mapped: Vec<_> = kept.chain(self.mapped).collect();
+        for number in self.covered {
+            if mapped.iter().all(|(_, taken)| taken != number) {
+                let nothing = File::open("/dev/null").map_err(host("open /dev/null"))?;
+                mapped.push((lifted(nothing)?, *number));
+            }
+        }
+        let mappings = mapped.into_iter().map(|(parent_fd, child_fd)| FdMapping { parent_fd, child_fd });
         command.fd_mappings(mappings.collect()).expect("every descriptor has a number of its own");
         command.spawn().map_err(|error| not_started(self.program, error))
     }

@@ -83,6 +83,7 @@ fn of_host() -> Vec<Part> {
     more.sort();
     let paths = ETC.iter().map(|name| etc.join(name)).chain(more.into_iter().map(|name| etc.join(name)));
     parts.extend(paths.filter(|path| path.exists()).map(|path| Part::Shown(path.clone(), path)));
+    parts.push(Part::Link("../tmp".into(), PathBuf::from("/var/tmp")));
     parts.extend(FILES.iter().map(|(path, text)| Part::Written(path, text)));
     parts
 }

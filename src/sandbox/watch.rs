@@ -6,7 +6,10 @@ use std::process::Child;
 use std::time::{Duration, Instant, SystemTime};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, getrlimit, pidfd_open, pidfd_send_signal, prlimit};
+use rustix::process::{
+    Pid, PidfdFlags, Resource, Rlimit, Signal, WaitId, WaitIdOptions, getrlimit, pidfd_open, pidfd_send_signal,
+    prlimit, waitid,
+};
 
 use super::arguments::Proc;
 use super::order::{Ended, Limits, Outcome, SandboxError};
@@ -15,6 +18,9 @@ use super::usage::{Disk, Growing, Tree};
 
 /// How long bubblewrap may take to build the sandbox.
 const SETUP: Duration = Duration::from_secs(20);
+
+/// How long the kernel may take to end every process of a sandbox that was killed.
+const EMPTYING: Duration = Duration::from_mins(1);
 
 /// The shortest time between two looks at the tree. A look may take a twentieth of the time at most.
 const TICK: Duration = Duration::from_millis(25);
@@ -219,15 +225,37 @@ impl Watch {
         };
     }
 
-    /// Reaps bubblewrap, which has reaped the namespace, and reads the rest of what was written. The code is there only if the
-    /// program was started.
+    /// Reaps bubblewrap, waits until its namespace is empty, and reads the rest of what was written. The code is there only if
+    /// the program was started.
     fn end(&mut self) -> Result<Option<i32>, SandboxError> {
         let doing = "wait for the end";
         self.child.wait().map_err(host(doing))?;
         self.reaped = true;
+        self.emptied().map_err(host("end every process of the sandbox"))?;
         // Every process that could write is dead, so each pipe has an end.
         self.read(usize::MAX).map_err(host(doing))?;
         Ok(number(&self.status.bytes, "exit-code").and_then(|code| i32::try_from(code).ok()))
+    }
+
+    /// Bubblewrap ends when it knows the program's code; the first process of the namespace ends when no other is left in it.
+    fn emptied(&self) -> std::io::Result<()> {
+        let Some(init) = &self.init else { return Ok(()) };
+        let deadline = Instant::now() + EMPTYING;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let mut fds = [PollFd::new(init, PollFlags::IN)];
+            match poll(&mut fds, Some(&Timespec::try_from(left).unwrap_or_default())) {
+                Ok(0) => return Err(std::io::Error::from(std::io::ErrorKind::TimedOut)),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+                Ok(_) => break,
+            }
+        }
+        // It is an orphan now. Usually the host's first process takes it; where that is this process, nobody else will.
+        match waitid(WaitId::PidFd(init.as_fd()), WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
+            Ok(_) | Err(rustix::io::Errno::CHILD) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
     }
 
     fn failed(mut self) -> Result<Seen, SandboxError> {
@@ -244,7 +272,7 @@ impl Drop for Watch {
         if !self.reaped {
             self.kill();
             // The error that brought us here says what is wrong.
-            let _end = self.child.wait();
+            let _end = self.child.wait().and_then(|_| self.emptied());
         }
     }
 }
