@@ -25,7 +25,7 @@ pub use digests::known_digests;
 pub use kept::OperatorsFile;
 pub use ledger::check_ledger;
 pub use policy::{OperatorsPolicy, operators_policy};
-pub use running::{Room, Running};
+pub use running::{Room, Running, kept_outcomes};
 
 /// What is to be judged.
 #[derive(Clone, Debug)]

@@ -44,6 +44,9 @@ pub struct ScoreArgs {
     /// A seed for every property, in place of the policy's: to look for a failure, or to see one again.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seed: Option<i64>,
+    /// The configuration whose section `[sandbox]` says how properties and live tests are run.
+    #[arg(long, value_name = "FILE", env = "EVIDENCE_GATE_CONFIG")]
+    pub config: Option<PathBuf>,
     /// What is printed.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -75,7 +78,7 @@ pub fn score(args: &ScoreArgs, clock: fn() -> Timestamp) -> Result<Verdict, Fail
         lock: args.lock.as_deref().map(read_own).transpose()?,
         ledger: args.freeze.as_deref().map(read_own).transpose()?,
         known_digests: cache::known_digests(&args.repo, &config::environment()),
-        running: running(args.oracles.as_deref(), args.seed)?,
+        running: running(args.config.as_deref(), args.oracles.as_deref(), args.seed)?,
         runner: "local".to_owned(),
         clock,
     };
@@ -96,16 +99,18 @@ pub fn score(args: &ScoreArgs, clock: fn() -> Timestamp) -> Result<Verdict, Fail
 
 /// The sandbox of the environment's configuration, with one line per oracle where a person looks. Whether there is one is part of the
 /// verdict, and no failure of the command.
-pub(super) fn running(oracles: Option<&Path>, seed: Option<i64>) -> Result<Running, Failure> {
+pub(super) fn running(file: Option<&Path>, oracles: Option<&Path>, seed: Option<i64>) -> Result<Running, Failure> {
     if let Some(folder) = oracles.filter(|folder| !folder.is_dir()) {
-        return Err(Failure::Usage(format!("{} is no folder: `--oracles` names the folder with `properties/`", folder.display())));
+        return Err(Failure::Usage(format!(
+            "{} is no folder: `--oracles` names the folder with `properties/`",
+            folder.display()
+        )));
     }
-    let environment = config::environment();
-    let settings = config::Settings::load(config::file(&environment).as_deref(), &environment)
-        .map_err(|error| Failure::BadInput(error.to_string()))?;
+    let settings =
+        config::Settings::load(file, &config::environment()).map_err(|error| Failure::BadInput(error.to_string()))?;
     let progress: fn(&str) = if std::io::stderr().is_terminal() { out::tell } else { |_| {} };
     let oracles = oracles.map(Path::to_owned);
-    Ok(Running { seed, oracles, progress, ..Running::open(&settings.sandbox) })
+    Ok(Running { seed, oracles, progress, ..Running::configured(&settings.sandbox) })
 }
 
 fn rendered(record: &Record, format: Format, colour: Colour) -> String {

@@ -24,7 +24,10 @@ pub enum Runs {
 
 /// Every rule that [`judge_runs`] can report.
 pub(super) fn rules() -> impl Iterator<Item = &'static Rule> {
-    [&sandbox_unavailable::SANDBOX_UNAVAILABLE].into_iter().chain(property::RULES.iter().copied()).chain(tree_tests::RULES.iter().copied())
+    [&sandbox_unavailable::SANDBOX_UNAVAILABLE]
+        .into_iter()
+        .chain(property::RULES.iter().copied())
+        .chain(tree_tests::RULES.iter().copied())
 }
 
 /// The second step of judging: what the runs say. The first one is [`judge`](super::judge); nothing runs when it rejects.

@@ -11,7 +11,7 @@ mod property;
 mod tests;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::collect::Fetch;
@@ -22,7 +22,7 @@ use crate::config;
 use crate::evidence::{self, Facts, Finding, Runs};
 use crate::sandbox::Sandbox;
 use crate::score::{PropertyRow, Tests, decide};
-use crate::words::Verdict;
+use crate::words::{RepoRef, Verdict};
 
 /// How the oracles of a policy are run.
 #[derive(Clone)]
@@ -46,6 +46,8 @@ pub struct Running {
 pub enum Room {
     /// This one.
     Open(Arc<dyn Sandbox>),
+    /// The one that [`Running::limits`] configures, opened when something is to be run.
+    Configured,
     /// None: why.
     None(String),
 }
@@ -65,13 +67,9 @@ impl Default for Running {
 }
 
 impl Running {
-    /// Opens the sandbox of a configuration; where there is none to be had, the reason stands in its place.
-    pub fn open(settings: &config::Sandbox) -> Self {
-        let sandbox = match crate::sandbox::open(settings) {
-            Ok(sandbox) => Room::Open(sandbox.into()),
-            Err(error) => Room::None(chain(&error)),
-        };
-        Self { sandbox, limits: settings.clone(), ..Self::default() }
+    /// In the sandbox of a configuration. It is opened when something is to be run; where it is not to be had, the verdict says so.
+    pub fn configured(settings: &config::Sandbox) -> Self {
+        Self { sandbox: Room::Configured, limits: settings.clone(), ..Self::default() }
     }
 }
 
@@ -79,6 +77,7 @@ impl fmt::Debug for Running {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sandbox = match &self.sandbox {
             Room::Open(sandbox) => sandbox.name(),
+            Room::Configured => "configured",
             Room::None(why) => why,
         };
         let Self { sandbox: _, limits: _, seed, oracles, outcomes, progress: _ } = self;
@@ -89,6 +88,11 @@ impl fmt::Debug for Running {
             .field("outcomes", outcomes)
             .finish_non_exhaustive()
     }
+}
+
+/// Where a worker keeps the outcomes of a repository's oracles.
+pub fn kept_outcomes(data_dir: &Path, repository: &RepoRef) -> PathBuf {
+    data_dir.join("outcomes").join(repository.forge.as_str()).join(repository.id.to_string())
 }
 
 /// An error and what caused it, on one line.
@@ -127,9 +131,16 @@ pub(super) fn run(
     if !evidence::asks_for_runs(&rules.policy) {
         return Ok(Brought::default());
     }
-    let sandbox = match &question.running.sandbox {
-        Room::Open(sandbox) => Arc::clone(sandbox),
-        Room::None(why) => return Ok(Brought { runs: Runs::NoSandbox(why.clone()), ..Brought::default() }),
+    let opened = match &question.running.sandbox {
+        Room::Open(sandbox) => Ok(Arc::clone(sandbox)),
+        Room::Configured => {
+            crate::sandbox::open(&question.running.limits).map(Arc::from).map_err(|error| chain(&error))
+        }
+        Room::None(why) => Err(why.clone()),
+    };
+    let sandbox = match opened {
+        Ok(sandbox) => sandbox,
+        Err(why) => return Ok(Brought { runs: Runs::NoSandbox(why), ..Brought::default() }),
     };
     let worst = decide(before);
     let Some(merged) = facts.change.merged_tree.as_ref().filter(|_| worst < Verdict::Unscored) else {

@@ -6,8 +6,7 @@ use evidence_gate::change::{BytePath, Change, Mode, PathChange, Side, Status};
 use evidence_gate::classes::Classifier;
 use evidence_gate::evidence::{
     Blob, Blobs, ClassedRow, Comparison, Facts, Finding, Merge, RulesFrom, Runs, Twin, analyse, judge, judge_runs,
-    paths_to_look_up,
-    rules, symlink_blobs,
+    paths_to_look_up, rules, symlink_blobs,
 };
 use evidence_gate::policy::{Class, Policy, parse};
 use evidence_gate::words::{ObjectId, Verdict};

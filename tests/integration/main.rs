@@ -23,6 +23,7 @@ mod lock;
 mod markers;
 mod pipeline;
 mod policy;
+mod property;
 mod queue;
 mod report;
 mod roles;

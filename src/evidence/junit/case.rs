@@ -35,7 +35,8 @@ impl Case {
 
     /// Whether a node id means this case, or all parameters of a test of which this is one: `t.py::test_x` for `t.py::test_x[3]`.
     pub fn is_one_of(&self, nodeid: &str) -> bool {
-        let plain = || self.name.split_once('[').filter(|(_, rest)| rest.ends_with(']')).map(|(name, _)| name.to_owned());
+        let plain =
+            || self.name.split_once('[').filter(|(_, rest)| rest.ends_with(']')).map(|(name, _)| name.to_owned());
         self.is_called(nodeid)
             || plain().is_some_and(|name| Self { name, failures: Vec::new(), ..self.clone() }.is_called(nodeid))
     }

@@ -122,10 +122,14 @@ fn of_one(facts: &Facts<'_>, property: &PropertyFacts) -> Vec<Finding> {
     match &property.sample {
         None | Some(Sample::Same) => {}
         Some(Sample::Stale(why)) => {
-            findings.push(Finding::new(&SAMPLE_STALE, format!("the sample of property {id} is not what comes out now: {why}")));
+            findings.push(Finding::new(
+                &SAMPLE_STALE,
+                format!("the sample of property {id} is not what comes out now: {why}"),
+            ));
         }
         Some(Sample::Incomplete(why)) => {
-            findings.push(Finding::new(&PROPERTY_INCOMPLETE, format!("property {id} could not compute its sample: {why}")));
+            findings
+                .push(Finding::new(&PROPERTY_INCOMPLETE, format!("property {id} could not compute its sample: {why}")));
         }
     }
     match &property.known_bad {
@@ -177,12 +181,15 @@ fn of_trials(facts: &Facts<'_>, property: &PropertyFacts) -> Option<Finding> {
         Meaning::Frozen => {
             (&PROPERTY_FROZEN, format!("property {id} fails with the seed {seed} as it is frozen: {failure}"))
         }
-        Meaning::FreezeExpired => {
-            (&FREEZE_EXPIRED, format!("property {id} fails with the seed {seed}, and the freeze of this failure has ended: {failure}"))
-        }
+        Meaning::FreezeExpired => (
+            &FREEZE_EXPIRED,
+            format!("property {id} fails with the seed {seed}, and the freeze of this failure has ended: {failure}"),
+        ),
         Meaning::EnvironmentMissing => (
             &ENVIRONMENT_MISSING,
-            format!("property {id} misses something that the scoring host does not have, and the change touches build or dependency files: {failure}"),
+            format!(
+                "property {id} misses something that the scoring host does not have, and the change touches build or dependency files: {failure}"
+            ),
         ),
         Meaning::Failed => {
             let on_base = match base {
@@ -191,15 +198,21 @@ fn of_trials(facts: &Facts<'_>, property: &PropertyFacts) -> Option<Finding> {
             };
             (&PROPERTY_FAILED, format!("property {id} fails with the seed {seed}, and {on_base}: {failure}"))
         }
-        Meaning::FailedOnBase => {
-            (&PROPERTY_FAILED_ON_BASE, format!("property {id} fails with the seed {seed} as it does on the base: {failure}"))
-        }
+        Meaning::FailedOnBase => (
+            &PROPERTY_FAILED_ON_BASE,
+            format!("property {id} fails with the seed {seed} as it does on the base: {failure}"),
+        ),
         Meaning::BaseUnknown => {
             let why = match base {
                 Some(Outcome::Incomplete(why)) => why.as_str(),
                 _ => "it was not run there",
             };
-            (&PROPERTY_BASE_UNKNOWN, format!("property {id} fails with the seed {seed}, and nothing can be said of the base ({why}): {failure}"))
+            (
+                &PROPERTY_BASE_UNKNOWN,
+                format!(
+                    "property {id} fails with the seed {seed}, and nothing can be said of the base ({why}): {failure}"
+                ),
+            )
         }
     };
     Some(Finding::new(rule, message))

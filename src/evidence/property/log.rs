@@ -247,7 +247,8 @@ mod tests {
         TrialLog::read(log.as_bytes(), &asked()).map_or_else(|fault| fault.to_string(), |_| "fine".to_owned())
     }
 
-    const WHOLE: &str = r#"{"property_id":"p","seed":7,"trials":200,"hits":180,"counterexample":null,"exc_type":null,"message":null}"#;
+    const WHOLE: &str =
+        r#"{"property_id":"p","seed":7,"trials":200,"hits":180,"counterexample":null,"exc_type":null,"message":null}"#;
 
     #[test]
     fn a_whole_log_is_fine_and_half_of_it_is_not() {
@@ -262,18 +263,30 @@ mod tests {
     fn every_fault_has_a_sentence_of_its_own() {
         let with = |from: &str, to: &str| said(&format!("{}\n", WHOLE.replace(from, to)));
         assert_eq!(with("\"p\"", "\"q\""), "its trial log is of the property `q`");
-        assert_eq!(with("\"seed\":7", "\"seed\":\"7\""), "`seed` in its trial log is a text, and a whole number is wanted");
-        assert_eq!(with("\"seed\":7", "\"seed\":7.0"), "`seed` in its trial log is a number, and a whole number is wanted");
+        assert_eq!(
+            with("\"seed\":7", "\"seed\":\"7\""),
+            "`seed` in its trial log is a text, and a whole number is wanted"
+        );
+        assert_eq!(
+            with("\"seed\":7", "\"seed\":7.0"),
+            "`seed` in its trial log is a number, and a whole number is wanted"
+        );
         assert_eq!(with("\"seed\":7,", ""), "its trial log has no `seed`");
         assert_eq!(with("\"seed\":7", "\"seed\":8"), "it drew from the seed 8, and was asked to draw from 7");
         assert_eq!(with("200", "1000000000"), "it says that it made 1000000000 trials, and was asked for 200");
         assert_eq!(with("200", "199"), "it made 199 of 200 trials");
-        assert_eq!(with("200", "-1"), "`trials` in its trial log is a negative number, and a whole number from 0 is wanted");
+        assert_eq!(
+            with("200", "-1"),
+            "`trials` in its trial log is a negative number, and a whole number from 0 is wanted"
+        );
         assert_eq!(with("180", "0"), "none of its 200 trials met the precondition");
         assert_eq!(with("180", "201"), "it says that 201 of 200 trials met the precondition");
         assert_eq!(with("\"counterexample\":null,", ""), "its trial log has no `counterexample`");
         assert_eq!(with("\"seed\"", "\"seeds\""), "its trial log has the key `seeds`, which no trial log has");
-        assert_eq!(with("\"exc_type\":null", "\"exc_type\":3"), "`exc_type` in its trial log is a whole number, and a text or null is wanted");
+        assert_eq!(
+            with("\"exc_type\":null", "\"exc_type\":3"),
+            "`exc_type` in its trial log is a whole number, and a text or null is wanted"
+        );
         assert_eq!(said(&format!("{WHOLE}\n{WHOLE}\n")), "its trial log has 2 reports, and one run makes one");
         assert_eq!(said("[]\n"), "line 1 of its trial log cannot be read: it is a list, and an object is wanted");
         assert!(with("\"hits\":180", "\"hits\":180,\"hits\":180").contains("stands twice"));

@@ -176,7 +176,9 @@ fn difference(held: &Value, made: &Value, place: &str) -> Option<String> {
             .zip(made)
             .enumerate()
             .find_map(|(at, (held, made))| difference(held, made, &format!("{place}[{at}]"))),
-        (Value::Object(held), Value::Object(made)) if held.keys().all(|key| made.contains_key(key)) && held.len() == made.len() => {
+        (Value::Object(held), Value::Object(made))
+            if held.keys().all(|key| made.contains_key(key)) && held.len() == made.len() =>
+        {
             held.iter().find_map(|(key, held)| difference(held, &made[key], &format!("{place}.{key}")))
         }
         (held, made) if held == made => None,
@@ -251,7 +253,10 @@ mod tests {
     fn only_an_end_with_0_and_a_whole_log_is_complete() {
         assert_eq!(told(&run(Ended::Exited(0), GOOD, "")), "complete");
         assert_eq!(told(&run(Ended::Exited(0), "", "")), "it ended with 0 and left no trial log");
-        assert_eq!(told(&run(Ended::Exited(0), "{", "")), "line 1 of its trial log cannot be read: it is no JSON: EOF while parsing an object at line 1 column 1");
+        assert_eq!(
+            told(&run(Ended::Exited(0), "{", "")),
+            "line 1 of its trial log cannot be read: it is no JSON: EOF while parsing an object at line 1 column 1"
+        );
         assert_eq!(told(&run(Ended::Exited(0), BAD, "")), "AssertionError: 3 > 2");
         assert_eq!(told(&run(Ended::Exited(1), GOOD, "")), "ExitCode: the process ended with 1");
         assert_eq!(told(&run(Ended::Exited(1), GOOD, "Traceback\nValueError: no\n")), "ValueError: no");
@@ -281,7 +286,10 @@ mod tests {
         let of = |log: &str| sample(&run(Ended::Exited(0), log, ""), &id(), &held);
         let whole = format!(r#"{{"property_id":"p","sample":{held}}}"#);
         assert_eq!(of(&whole), Sample::Same);
-        assert_eq!(of(&whole.replace("\"b\"", "\"c\"")), Sample::Stale("$[1].out holds \"b\", and \"c\" comes out now".into()));
+        assert_eq!(
+            of(&whole.replace("\"b\"", "\"c\"")),
+            Sample::Stale("$[1].out holds \"b\", and \"c\" comes out now".into())
+        );
         assert_eq!(of(r#"{"property_id":"p"}"#), Sample::Incomplete("its trial log has no `sample`".into()));
         assert!(matches!(of(r#"{"property_id":"p","sample":[]}"#), Sample::Stale(_)));
         assert!(matches!(sample(&run(Ended::Exited(1), &whole, ""), &id(), &held), Sample::Incomplete(_)));
@@ -292,7 +300,10 @@ mod tests {
         let of = |log: &str| known_bad(&run(Ended::Exited(0), log, ""), &id(), 2);
         assert_eq!(of(r#"{"property_id":"p","judged":2,"accepted":[]}"#), KnownBad::Rejected(2));
         assert_eq!(of(r#"{"property_id":"p","judged":2,"accepted":[2]}"#), KnownBad::Accepted(vec![2]));
-        assert_eq!(of(r#"{"property_id":"p","judged":1,"accepted":[]}"#), KnownBad::Incomplete("it judged 1 of 2 inputs".into()));
+        assert_eq!(
+            of(r#"{"property_id":"p","judged":1,"accepted":[]}"#),
+            KnownBad::Incomplete("it judged 1 of 2 inputs".into())
+        );
         assert!(matches!(of(r#"{"property_id":"p","judged":2,"accepted":[3]}"#), KnownBad::Incomplete(_)));
         assert!(matches!(of(""), KnownBad::Incomplete(_)));
         assert!(matches!(known_bad(&run(Ended::TimedOut, "", ""), &id(), 2), KnownBad::Incomplete(_)));

@@ -75,7 +75,11 @@ mod tests {
     }
 
     fn missing() -> Outcome {
-        Outcome::Failed(Failed { exc_type: "ModuleNotFoundError".into(), message: "No module named 'x'".into(), log: None })
+        Outcome::Failed(Failed {
+            exc_type: "ModuleNotFoundError".into(),
+            message: "No module named 'x'".into(),
+            log: None,
+        })
     }
 
     fn complete() -> Outcome {
@@ -89,7 +93,15 @@ mod tests {
 
     fn freeze() -> Freeze {
         let nodeid = "property:p".to_owned();
-        Freeze { nodeid, failure: None, reason: None, citation: None, first_seen: None, expires_on: None, bound_sha: None }
+        Freeze {
+            nodeid,
+            failure: None,
+            reason: None,
+            citation: None,
+            first_seen: None,
+            expires_on: None,
+            bound_sha: None,
+        }
     }
 
     fn plain() -> Beside<'static> {
@@ -122,9 +134,8 @@ mod tests {
 
     #[test]
     fn a_missing_module_is_the_environments_only_where_the_change_touches_it() {
-        let of = |merged: Outcome, build_changes| {
-            meaning(&merged, Some(&complete()), Beside { build_changes, ..plain() })
-        };
+        let of =
+            |merged: Outcome, build_changes| meaning(&merged, Some(&complete()), Beside { build_changes, ..plain() });
         assert_eq!(of(missing(), true), Meaning::EnvironmentMissing);
         assert_eq!(of(missing(), false), Meaning::Failed);
         assert_eq!(of(failed("3 > 2"), true), Meaning::Failed);

@@ -123,19 +123,29 @@ fn compared(facts: &Facts<'_>, merged: &Inventory, base: &Inventory) -> Vec<Find
     }
     let mut findings = Vec::new();
     if !vanished.is_empty() {
-        let number = wording::count(vanished.len(), "live test that ran on the base does", "live tests that ran on the base do");
-        findings.push(Finding::new(&TESTS_VANISHED, format!("{number} not run on the merged tree: {}", names(&vanished))));
+        let number =
+            wording::count(vanished.len(), "live test that ran on the base does", "live tests that ran on the base do");
+        findings
+            .push(Finding::new(&TESTS_VANISHED, format!("{number} not run on the merged tree: {}", names(&vanished))));
     }
     if !ran.is_empty() {
         let number = wording::count(ran.len(), "frozen test", "frozen tests");
-        findings.push(Finding::new(&FROZEN_TEST_RAN, format!("{number} ran and should have been left out: {}", names(&ran))));
+        findings.push(Finding::new(
+            &FROZEN_TEST_RAN,
+            format!("{number} ran and should have been left out: {}", names(&ran)),
+        ));
     }
     findings.extend(failures.into_iter().flatten());
     findings
 }
 
 /// What the failure of a test means that the base has as well. `None` for a frozen one, which is recorded and skipped.
-fn of_failure(facts: &Facts<'_>, id: &str, (now, failure): (&Tested, &TestFailure), before: &Tested) -> Option<Finding> {
+fn of_failure(
+    facts: &Facts<'_>,
+    id: &str,
+    (now, failure): (&Tested, &TestFailure),
+    before: &Tested,
+) -> Option<Finding> {
     let name = wording::text(id);
     let what = format!("{}: {}", wording::text(&failure.exc_type), wording::text(failure.message.trim()));
     match frozen_by(facts, now, failure) {
@@ -148,17 +158,27 @@ fn of_failure(facts: &Facts<'_>, id: &str, (now, failure): (&Tested, &TestFailur
     }
     let failed = failed(failure);
     if property::misses_environment(facts, &failed) {
-        let message = format!("the live test {name} misses something that the scoring host does not have, and the change touches build or dependency files: {what}");
+        let message = format!(
+            "the live test {name} misses something that the scoring host does not have, and the change touches build or dependency files: {what}"
+        );
         return Some(property::environment_missing(message));
     }
     let keep = &facts.policy.freeze.keep;
     Some(match before.failure() {
-        Some(old) if failed.is_same(&self::failed(old), keep) => {
-            Finding::new(&TREE_TEST_FAILED_ON_BASE, format!("the live test {name} fails as it does on the base: {what}"))
+        Some(old) if failed.is_same(&self::failed(old), keep) => Finding::new(
+            &TREE_TEST_FAILED_ON_BASE,
+            format!("the live test {name} fails as it does on the base: {what}"),
+        ),
+        Some(_) => Finding::new(
+            &TREE_TEST_FAILED,
+            format!("the live test {name} fails in another way than on the base: {what}"),
+        ),
+        None if before.ran => {
+            Finding::new(&TREE_TEST_FAILED, format!("the live test {name} fails, and passes on the base: {what}"))
         }
-        Some(_) => Finding::new(&TREE_TEST_FAILED, format!("the live test {name} fails in another way than on the base: {what}")),
-        None if before.ran => Finding::new(&TREE_TEST_FAILED, format!("the live test {name} fails, and passes on the base: {what}")),
-        None => Finding::new(&TREE_TEST_FAILED, format!("the live test {name} fails, and is skipped on the base: {what}")),
+        None => {
+            Finding::new(&TREE_TEST_FAILED, format!("the live test {name} fails, and is skipped on the base: {what}"))
+        }
     })
 }
 

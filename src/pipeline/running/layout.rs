@@ -36,7 +36,12 @@ fn unreadable(why: String) -> PipelineError {
 
 /// Writes the tree out below `into`, which does not exist yet: bytes as git stores them, symbolic links as links, submodules as empty
 /// folders. No filter, attribute or hook of anybody is obeyed.
-pub(super) fn write_tree(git: &Git, tree: &ObjectId, into: &Path, fetch: Fetch<'_>) -> Result<Vec<TreeFile>, PipelineError> {
+pub(super) fn write_tree(
+    git: &Git,
+    tree: &ObjectId,
+    into: &Path,
+    fetch: Fetch<'_>,
+) -> Result<Vec<TreeFile>, PipelineError> {
     make_folder(into)?;
     let files = git.files(tree, &[])?;
     for batch in files.chunks(BATCH) {
@@ -54,7 +59,10 @@ pub(super) fn write_tree(git: &Git, tree: &ObjectId, into: &Path, fetch: Fetch<'
                 Some(Blob::Whole(bytes)) => write_file(&place, file.mode, bytes)?,
                 Some(Blob::TooLarge(size)) => {
                     let most = LARGEST_FILE >> 20;
-                    return Err(unreadable(format!("{} has {size} bytes, and at most {most} MiB are laid out", file.path)));
+                    return Err(unreadable(format!(
+                        "{} has {size} bytes, and at most {most} MiB are laid out",
+                        file.path
+                    )));
                 }
                 Some(Blob::Missing) | None => return Err(unreadable(format!("{} could not be fetched", file.path))),
             }
@@ -91,13 +99,15 @@ fn make_folder(place: &Path) -> Result<(), PipelineError> {
 
 fn write_file(place: &Path, mode: Mode, bytes: &[u8]) -> Result<(), PipelineError> {
     if mode == Mode::SYMLINK {
-        return std::os::unix::fs::symlink(OsStr::from_bytes(bytes), place).map_err(io("make a symbolic link of a tree"));
+        return std::os::unix::fs::symlink(OsStr::from_bytes(bytes), place)
+            .map_err(io("make a symbolic link of a tree"));
     }
     let permissions = if mode == Mode::EXECUTABLE { 0o755 } else { 0o644 };
-    let written = std::fs::OpenOptions::new().write(true).create_new(true).mode(permissions).open(place).and_then(|mut file| {
-        file.set_permissions(std::fs::Permissions::from_mode(permissions))?;
-        file.write_all(bytes)
-    });
+    let written =
+        std::fs::OpenOptions::new().write(true).create_new(true).mode(permissions).open(place).and_then(|mut file| {
+            file.set_permissions(std::fs::Permissions::from_mode(permissions))?;
+            file.write_all(bytes)
+        });
     written.map_err(io("write a file of a tree"))
 }
 
@@ -111,9 +121,8 @@ pub(super) fn copy_oracles(from: &Path, into: &Path) -> Result<String, PipelineE
 
 fn copy(from: &Path, into: &Path, below: &mut Vec<u8>, lines: &mut Vec<Vec<u8>>) -> Result<(), PipelineError> {
     make_folder(into)?;
-    let entries = std::fs::read_dir(from).map_err(|error| {
-        unreadable(format!("the operator's oracles {} cannot be read: {error}", from.display()))
-    })?;
+    let entries = std::fs::read_dir(from)
+        .map_err(|error| unreadable(format!("the operator's oracles {} cannot be read: {error}", from.display())))?;
     for entry in entries {
         let entry = entry.map_err(io("read the operator's oracles"))?;
         let (name, kind) = (entry.file_name(), entry.file_type().map_err(io("read the operator's oracles"))?);
@@ -135,7 +144,10 @@ fn copy(from: &Path, into: &Path, below: &mut Vec<u8>, lines: &mut Vec<Vec<u8>>)
             lines.push(line(mode.to_string().as_bytes(), below, &bytes));
             write_file(&place, mode, &bytes)?;
         } else {
-            return Err(unreadable(format!("the operator's oracles hold {}, which is no file", entry.path().display())));
+            return Err(unreadable(format!(
+                "the operator's oracles hold {}, which is no file",
+                entry.path().display()
+            )));
         }
         below.truncate(length);
     }

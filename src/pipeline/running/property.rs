@@ -175,7 +175,13 @@ impl Bench<'_> {
     }
 
     /// Runs the command once. The inner error is a reason why it said nothing.
-    fn start(&mut self, property: &Property, seed: i64, mode: Mode, side: Side) -> Result<Result<Run, String>, Stopped> {
+    fn start(
+        &mut self,
+        property: &Property,
+        seed: i64,
+        mode: Mode,
+        side: Side,
+    ) -> Result<Result<Run, String>, Stopped> {
         let repo = shown(self.tree(side)?, REPO);
         let limits = self.limits(property.timeout.0, property.memory_mib);
         let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
@@ -203,8 +209,8 @@ impl Bench<'_> {
                 Err(error) => not_started(&error).map(Err),
             };
         };
-        driver.environment.push(variable("FROM_SUBJECT", &format!("/dev/fd/{FROM_SUBJECT}")));
-        driver.environment.push(variable("TO_SUBJECT", &format!("/dev/fd/{TO_SUBJECT}")));
+        driver.environment.push(variable("FROM_SUBJECT_FD", &FROM_SUBJECT.to_string()));
+        driver.environment.push(variable("TO_SUBJECT_FD", &TO_SUBJECT.to_string()));
         let subject = Order {
             command: subject.words().to_vec(),
             environment: vec![variable("REPO_ROOT", REPO), variable("ORACLE_ROOT", ORACLES)],

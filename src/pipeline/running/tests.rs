@@ -7,9 +7,9 @@ use super::expand::expand;
 use super::kept::Left;
 use super::layout;
 use crate::change::Sha256;
+use crate::evidence::Facts;
 use crate::evidence::junit::LARGEST_REPORT;
 use crate::evidence::tree_tests::{Frozen, Tested, TreeFacts, TreeRun, frozen_ids, read, worse};
-use crate::evidence::Facts;
 use crate::policy::TreeTests;
 use crate::sandbox::{Mount, Order, Outcome as Run};
 use crate::score::Tests;
@@ -159,7 +159,10 @@ fn row(found: &TreeFacts, frozen: &Frozen) -> Tests {
         TreeRun::Missing(_) => Vec::new(),
         TreeRun::Reported(base) => {
             let gone = |id: &String| merged.get(id).is_none_or(|test| !test.ran);
-            base.iter().filter(|(id, test)| test.ran && gone(id) && !is_frozen(test)).map(|(id, _)| id.clone()).collect()
+            base.iter()
+                .filter(|(id, test)| test.ran && gone(id) && !is_frozen(test))
+                .map(|(id, _)| id.clone())
+                .collect()
         }
     };
     Tests {
