@@ -52,3 +52,8 @@ pub enum KnownBad {
     /// They were not judged to an end: why.
     Incomplete(String),
 }
+
+/// What a freeze ledger calls a property.
+pub fn node_id(id: &PropertyId) -> String {
+    format!("property:{id}")
+}

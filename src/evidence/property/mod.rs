@@ -9,14 +9,9 @@ mod log;
 mod outcome;
 mod table;
 
-pub use facts::{Flaky, KnownBad, PropertyFacts, Sample};
+pub use facts::{Flaky, KnownBad, PropertyFacts, Sample, node_id};
 pub use judge::frozen;
 pub(super) use judge::{FLAKY_OUTCOME, FREEZE_EXPIRED, RULES, environment_missing, judge, misses_environment};
 pub use log::{Asked, LogFault, TrialLog};
 pub use outcome::{Failed, Outcome, known_bad, sample, trials};
 pub use table::{Beside, Meaning, meaning};
-
-/// What a freeze ledger calls a property.
-pub fn node_id(id: &crate::policy::PropertyId) -> String {
-    format!("property:{id}")
-}

@@ -27,7 +27,7 @@ static FROZEN_TEST_RAN: Rule = Rule {
     id: "frozen-test-ran",
     verdict: Verdict::Unscored,
     when: "A test that is frozen without a signature ran, although it should have been left out.",
-    innocent: "`tree_tests.deselect` does not fit the runner.",
+    innocent: "The policy's `tree_tests.deselect` does not fit the runner.",
     next: "A maintainer sets `tree_tests.deselect` so that the runner leaves frozen tests out.",
 };
 
