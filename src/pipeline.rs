@@ -4,6 +4,7 @@
 
 mod collect;
 mod digests;
+mod fulfilled;
 mod kept;
 mod ledger;
 mod lock;
