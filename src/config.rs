@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use secrecy::SecretString;
-use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize};
 use url::Url;
 
 /// The prefix of every variable that is read.
@@ -195,11 +195,22 @@ impl Default for Sandbox {
 }
 
 /// What makes a sandbox.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase", try_from = "String")]
 pub enum Backend {
     /// Namespaces, by the program `bwrap`.
     Bubblewrap,
+}
+
+impl TryFrom<String> for Backend {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        match name.as_str() {
+            "bubblewrap" => Ok(Self::Bubblewrap),
+            _ => Err(format!("`sandbox.backend` is {name:?}, and \"bubblewrap\" is the only one that there is")),
+        }
+    }
 }
 
 /// `[log]`

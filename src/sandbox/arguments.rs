@@ -43,6 +43,9 @@ impl Arguments {
     }
 }
 
+/// A folder that no root has but the sandbox's.
+pub(super) const MARK: &str = "/.sandbox";
+
 /// The most that `/dev/shm` may hold, where `/tmp` may hold more.
 const SHARED_MEMORY: u64 = 64 << 20;
 
@@ -56,7 +59,7 @@ pub(super) fn arguments(parts: &[Part], path: &str, proc: Proc, order: &Order, n
         to.add(["--add-seccomp-fd", &filter.to_string()]);
     }
     to.add(["--block-fd", &numbers.gate.to_string(), "--json-status-fd", &numbers.status.to_string()]);
-    to.add(["--dev", "/dev"]);
+    to.add(["--dir", MARK, "--dev", "/dev"]);
     match proc {
         Proc::Own => to.add(["--proc", "/proc"]),
         Proc::Hosts => to.add(["--ro-bind", "/proc", "/proc"]),

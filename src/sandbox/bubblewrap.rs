@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::arguments::{Numbers, Proc, arguments, check};
+use super::check::Line;
 use super::order::{FROM_SUBJECT, Limits, Order, Outcome, Sandbox, SandboxError, TO_SUBJECT};
 use super::spawn::{LOG, Start, inherited, lifted, memory, output, pipe, under};
 use super::system::{Part, parts, search_path};
 use super::watch::{Ends, Seen, Watch};
-use super::{filter, owner};
+use super::why::Host;
+use super::{filter, owner, why};
 use crate::config;
 
 /// Programs in namespaces of their own, started by bubblewrap.
@@ -51,10 +53,27 @@ impl Bubblewrap {
             Ok(()) => Ok(own),
             Err(said) if said.contains("mount proc") => {
                 own.proc = Proc::Hosts;
-                own.try_out()?.map(|()| own).map_err(|_| SandboxError::Unavailable(said))
+                own.try_out()?.map(|()| own).map_err(|_| unavailable(&said))
             }
-            Err(said) => Err(SandboxError::Unavailable(said)),
+            Err(said) => Err(unavailable(&said)),
         }
+    }
+
+    /// Under which user programs run, as words to follow a sentence.
+    pub(super) fn user(&self) -> String {
+        self.uid.map_or_else(String::new, |uid| format!("; programs run under user {uid}"))
+    }
+
+    /// What programs see of the host's processes.
+    pub(super) fn proc_line(&self) -> Line {
+        let said = match self.proc {
+            Proc::Own => "a /proc of its own",
+            Proc::Hosts => {
+                "the host's /proc, read-only, since parts of it are covered here: programs can see which processes run on the \
+                 host, and neither their memory nor their environment"
+            }
+        };
+        Line { check: "proc", holds: true, said: said.to_owned(), next: String::new() }
     }
 
     fn outcome(&self, order: &Order, wires: Wires) -> Result<Outcome, SandboxError> {
@@ -153,6 +172,10 @@ struct Wires {
     input: Option<OwnedFd>,
     output: Option<OwnedFd>,
     more: Vec<(OwnedFd, RawFd)>,
+}
+
+fn unavailable(said: &str) -> SandboxError {
+    SandboxError::Unavailable(why::explain(said, &Host::here()))
 }
 
 /// Bubblewrap's own texts (<https://github.com/containers/bubblewrap/blob/v0.8.0/bubblewrap.c>): the last step before the program

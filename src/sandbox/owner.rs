@@ -49,25 +49,25 @@ fn reachable(source: &Path, uid: u32) -> Result<(), SandboxError> {
 /// Walks by descriptors and follows no link, so that nothing outside can change hands.
 fn give(source: &Path, uid: u32) -> std::io::Result<()> {
     let root = openat(CWD, source, FLAGS, Mode::empty())?;
-    give_folder(root, uid, DEEPEST)
+    give_folder(&root, uid, DEEPEST)
 }
 
 const FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-fn give_folder(folder: OwnedFd, uid: u32, deeper: usize) -> std::io::Result<()> {
+fn give_folder(folder: &OwnedFd, uid: u32, deeper: usize) -> std::io::Result<()> {
     let (user, group) = (Uid::from_raw(uid), Gid::from_raw(uid));
-    for entry in Dir::read_from(&folder)? {
+    for entry in Dir::read_from(folder)? {
         let entry = entry?;
         let name = entry.file_name();
         if name == c"." || name == c".." {
             continue;
         }
         if entry.file_type() == FileType::Directory && deeper > 0 {
-            give_folder(openat(&folder, name, FLAGS, Mode::empty())?, uid, deeper - 1)?;
+            give_folder(&openat(folder, name, FLAGS, Mode::empty())?, uid, deeper - 1)?;
         } else {
-            chownat(&folder, name, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW)?;
+            chownat(folder, name, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW)?;
         }
     }
-    rustix::fs::fchown(&folder, Some(user), Some(group))?;
+    rustix::fs::fchown(folder, Some(user), Some(group))?;
     Ok(())
 }

@@ -95,7 +95,12 @@ pub(super) fn under<T: Send>(
     };
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
-            become_user().map_err(host("take the user `sandbox.uid`"))?;
+            become_user().map_err(|error| {
+                SandboxError::Unavailable(format!(
+                    "the worker was started as root, so programs run under user {uid} (`sandbox.uid`), and it may not become \
+                     that user ({error}): start it as an ordinary user, or let it keep CAP_SETUID and CAP_SETGID"
+                ))
+            })?;
             work()
         });
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))

@@ -12,7 +12,7 @@ use std::time::SystemTime;
 
 use rustix::fs::statvfs;
 
-use super::arguments::Proc;
+use super::arguments::{MARK, Proc};
 
 /// The kernel's own memory for one file of a sized file system, about.
 const INODE: u64 = 1024;
@@ -20,6 +20,7 @@ const INODE: u64 = 1024;
 /// The processes of one sandbox, seen from the host.
 pub(super) struct Tree {
     init: u32,
+    root: PathBuf,
     proc: PathBuf,
     namespace: Option<PathBuf>,
     sized: [PathBuf; 2],
@@ -44,13 +45,20 @@ impl Tree {
     /// The tree below the first process of a pid namespace.
     pub(super) fn of(init: u32, proc: Proc) -> Self {
         let root = PathBuf::from(format!("/proc/{init}/root"));
-        let namespace = (proc == Proc::Hosts).then(|| std::fs::read_link(format!("/proc/{init}/ns/pid")).ok());
+        // Its number is looked up when it is needed: the process may not have it yet.
+        let namespace = (proc == Proc::Hosts).then(|| PathBuf::from(format!("/proc/{init}/ns/pid")));
         Self {
             init,
+            root: root.clone(),
             proc: if namespace.is_some() { PathBuf::from("/proc") } else { root.join("proc") },
-            namespace: namespace.flatten(),
+            namespace,
             sized: [root.join("tmp"), root.join("dev/shm")],
         }
+    }
+
+    /// Whether bubblewrap has built everything, and its process sees the new root: before, it sees the host's.
+    pub(super) fn stands(&self) -> bool {
+        self.root.join(MARK.trim_start_matches('/')).is_dir()
     }
 
     /// Adds up. Processes that end meanwhile are passed over.
@@ -70,9 +78,10 @@ impl Tree {
     fn processes(&self) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(&self.proc).into_iter().flatten().flatten();
         let numbered = entries.filter(|entry| entry.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit));
-        let own = |folder: &PathBuf| match &self.namespace {
-            None => self.proc != Path::new("/proc"),
-            Some(namespace) => std::fs::read_link(folder.join("ns/pid")).is_ok_and(|found| found == *namespace),
+        let wanted = self.namespace.as_ref().map(|link| std::fs::read_link(link).ok());
+        let own = |folder: &PathBuf| match &wanted {
+            None => true,
+            Some(wanted) => wanted.is_some() && std::fs::read_link(folder.join("ns/pid")).ok() == *wanted,
         };
         numbered.map(|entry| entry.path()).filter(own).collect()
     }
@@ -135,8 +144,9 @@ fn shared(processes: &[PathBuf]) -> u64 {
 
 /// What a file system in memory holds.
 fn held(folder: &Path) -> u64 {
-    statvfs(folder)
-        .map_or(0, |of| (of.f_blocks - of.f_bfree) * of.f_frsize + of.f_files.saturating_sub(of.f_ffree) * INODE)
+    statvfs(folder).map_or(0, |of| {
+        of.f_blocks.saturating_sub(of.f_bfree) * of.f_frsize + of.f_files.saturating_sub(of.f_ffree) * INODE
+    })
 }
 
 /// A folder of the host that the program may write to, and the file system below it.

@@ -17,10 +17,13 @@ use super::spawn::host;
 use super::usage::{Disk, Growing, Tree};
 
 /// How long bubblewrap may take to build the sandbox.
-const SETUP: Duration = Duration::from_secs(20);
+const SETUP: Duration = Duration::from_secs(10);
 
 /// How long the kernel may take to end every process of a sandbox that was killed.
 const EMPTYING: Duration = Duration::from_mins(1);
+
+/// The time between two looks whether the sandbox stands; it takes a few milliseconds.
+const GLANCE: Duration = Duration::from_micros(500);
 
 /// The shortest time between two looks at the tree. A look may take a twentieth of the time at most.
 const TICK: Duration = Duration::from_millis(25);
@@ -44,7 +47,7 @@ impl Kept {
     /// Reads what is there, at most `portions` times.
     fn read(&mut self, portions: usize) -> std::io::Result<()> {
         let Some(fd) = &self.fd else { return Ok(()) };
-        let mut buffer = [0; 64 * 1024];
+        let mut buffer = [0; 16 * 1024];
         for _ in 0..portions {
             match rustix::io::read(fd, &mut buffer) {
                 Ok(0) => {
@@ -136,8 +139,17 @@ impl Watch {
         let Some(pid) = i32::try_from(init).ok().and_then(Pid::from_raw) else { return self.failed() };
         // Bubblewrap has not reaped its child, since that waits for us; so the number is still its own.
         self.init = Some(pidfd_open(pid, PidfdFlags::empty()).map_err(host("watch the sandbox"))?);
-        limit(pid, limits)?;
         let tree = Tree::of(init, proc);
+        while !tree.stands() {
+            if self.wait(Instant::now() + GLANCE)? {
+                return self.failed();
+            }
+            if Instant::now() >= deadline {
+                let late = std::io::Error::from(std::io::ErrorKind::TimedOut);
+                return Err(SandboxError::Host { doing: "see the sandbox in /proc", source: late });
+            }
+        }
+        limit(pid, limits)?;
         tree.offer_to_the_kernel().map_err(host("mark the sandbox's processes"))?;
         self.program(limits, &tree, writable)
     }
@@ -205,7 +217,7 @@ impl Watch {
             Err(error) => return Err(host(doing)(error)),
         }
         let ended = fds[0].revents().contains(PollFlags::IN);
-        self.read(4).map_err(host(doing))?;
+        self.read(16).map_err(host(doing))?;
         Ok(ended)
     }
 
