@@ -51,6 +51,8 @@ pub struct Question {
     pub running: Running,
     /// The name of this runner.
     pub runner: String,
+    /// The moment whose day decides which freezes are live: a record's own, when it is replayed; now, where there is none.
+    pub today: Option<Timestamp>,
     /// The clock.
     pub clock: fn() -> Timestamp,
 }

@@ -80,6 +80,7 @@ pub fn score(args: &ScoreArgs, clock: fn() -> Timestamp) -> Result<Verdict, Fail
         known_digests: cache::known_digests(&args.repo, &config::environment()),
         running: running(args.config.as_deref(), args.oracles.as_deref(), args.seed)?,
         runner: "local".to_owned(),
+        today: None,
         clock,
     };
     if let Some(OperatorsFile { origin, bytes }) = &question.lock {
@@ -129,7 +130,7 @@ fn print(record: &Record, format: Format) -> Result<(), Failure> {
 }
 
 /// The operator's copy. A policy that cannot be read is a wrong call and no verdict: it is the caller's own file.
-fn read_policy(path: &Path) -> Result<OperatorsPolicy, Failure> {
+pub(super) fn read_policy(path: &Path) -> Result<OperatorsPolicy, Failure> {
     let origin = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|source| Failure::read(&origin, source))?;
     super::policy::parsed(&text, &origin, super::policy::colour_of_errors())?;
@@ -137,7 +138,7 @@ fn read_policy(path: &Path) -> Result<OperatorsPolicy, Failure> {
 }
 
 /// Another file of the caller's own.
-fn read_own(path: &Path) -> Result<OperatorsFile, Failure> {
+pub(super) fn read_own(path: &Path) -> Result<OperatorsFile, Failure> {
     let origin = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|source| Failure::read(&origin, source))?;
     Ok(OperatorsFile { origin, bytes: bytes.into() })

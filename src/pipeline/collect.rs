@@ -89,7 +89,7 @@ pub(super) fn collect(
     let analysis = evidence::analyse(&rules.policy, rows, &blobs);
     let lock = lock::collect(git, question, &rules.policy, change.merged_tree.as_ref(), fetch)?;
     let ledger = ledger::collect(git, question, &rules.policy, fetch)?;
-    let today = Offset::UTC.to_datetime((question.clock)()).date();
+    let today = Offset::UTC.to_datetime(question.today.unwrap_or_else(question.clock)).date();
     Ok(Collected { comparison, merge, twins, blobs, analysis, lock, ledger, today })
 }
 

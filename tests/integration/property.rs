@@ -10,6 +10,7 @@ use crate::working_copy::{WorkingCopy, findings, message};
 mod attacks;
 mod live_tests;
 mod outcomes;
+mod replayed;
 
 /// A small product: doubling a number. The property says that half of it is the number again.
 const PRODUCT: &str = "def double(n):\n    return n + n\n";

@@ -100,6 +100,7 @@ impl WorkingCopy {
             known_digests: None,
             running: pipeline::Running::default(),
             runner: "test".to_owned(),
+            today: None,
             clock: noon,
         }
     }

@@ -1,22 +1,15 @@
 //! Trees as folders that a sandbox can show.
 
-use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
-use crate::change::{Blob, Git, GitError, Mode, Sha256, TreeFile};
+use crate::change::{Git, GitError, Mode, Sha256, TreeFile};
 use crate::pipeline::PipelineError;
 use crate::pipeline::collect::Fetch;
 use crate::words::ObjectId;
-
-/// The largest file that is laid out, bytes.
-const LARGEST_FILE: u64 = 256 << 20;
-
-/// How many files are read from git at once.
-const BATCH: usize = 500;
 
 /// A folder that goes away by itself, and that another user of this host can pass through, but not list.
 pub(super) fn scratch() -> Result<tempfile::TempDir, PipelineError> {
@@ -34,8 +27,7 @@ fn unreadable(why: String) -> PipelineError {
     PipelineError(GitError::Unreadable { doing: "laying a tree out as files", why })
 }
 
-/// Writes the tree out below `into`, which does not exist yet: bytes as git stores them, symbolic links as links, submodules as empty
-/// folders. No filter, attribute or hook of anybody is obeyed.
+/// Writes the tree out below `into`, which does not exist yet, and returns what is in it.
 pub(super) fn write_tree(
     git: &Git,
     tree: &ObjectId,
@@ -44,51 +36,9 @@ pub(super) fn write_tree(
 ) -> Result<Vec<TreeFile>, PipelineError> {
     make_folder(into)?;
     let files = git.files(tree, &[])?;
-    for batch in files.chunks(BATCH) {
-        let wanted: BTreeSet<ObjectId> =
-            batch.iter().filter(|file| file.mode != Mode::SUBMODULE).map(|file| file.id.clone()).collect();
-        fetch.blobs(&wanted)?;
-        let blobs = git.blobs(&wanted, LARGEST_FILE)?;
-        for file in batch {
-            let place = place(into, file.path.as_bytes())?;
-            if file.mode == Mode::SUBMODULE {
-                make_folder(&place)?;
-                continue;
-            }
-            match blobs.get(&file.id) {
-                Some(Blob::Whole(bytes)) => write_file(&place, file.mode, bytes)?,
-                Some(Blob::TooLarge(size)) => {
-                    let most = LARGEST_FILE >> 20;
-                    return Err(unreadable(format!(
-                        "{} has {size} bytes, and at most {most} MiB are laid out",
-                        file.path
-                    )));
-                }
-                Some(Blob::Missing) | None => return Err(unreadable(format!("{} could not be fetched", file.path))),
-            }
-        }
-    }
+    fetch.blobs(&files.iter().filter(|file| file.mode != Mode::SUBMODULE).map(|file| file.id.clone()).collect())?;
+    git.export(tree, into)?;
     Ok(files)
-}
-
-/// The folders of a path are made; none of them may be a link, which would lead out.
-fn place(root: &Path, path: &[u8]) -> Result<PathBuf, PipelineError> {
-    let mut place = root.to_owned();
-    let parts: Vec<&[u8]> = path.split(|byte| *byte == b'/').collect();
-    for (at, part) in parts.iter().enumerate() {
-        if matches!(*part, b"" | b"." | b"..") || part.contains(&0) {
-            return Err(unreadable("a path leads out of the tree".to_owned()));
-        }
-        place.push(OsStr::from_bytes(part));
-        if at + 1 < parts.len() {
-            match std::fs::symlink_metadata(&place) {
-                Ok(there) if there.is_dir() => {}
-                Ok(_) => return Err(unreadable("a path goes through what is no folder".to_owned())),
-                Err(_) => make_folder(&place)?,
-            }
-        }
-    }
-    Ok(place)
 }
 
 fn make_folder(place: &Path) -> Result<(), PipelineError> {

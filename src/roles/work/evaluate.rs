@@ -153,6 +153,7 @@ impl Worker {
                 ..Running::configured(&self.settings.sandbox)
             },
             runner: self.runner.0.clone(),
+            today: None,
             clock: self.now,
         };
         let data_dir = self.settings.data_dir.clone();

@@ -6,32 +6,29 @@ use evidence_gate::words::ObjectId;
 use super::{POLICY, judged, repository, sandboxed, told};
 use crate::working_copy::{WorkingCopy, findings, message};
 
-const FLAKY: &str = "import os\ndef double(n):\n    return n + n\n";
+const RIGHT: &str = "import os\ndef double(n):\n    return n + n\n";
 
-/// A property that fails where a file stands among the oracles that the operator keeps.
+/// The record of a worker that keeps outcomes.
 fn asked(copy: &WorkingCopy, base: &ObjectId, head: &ObjectId) -> Record {
     let mut question = sandboxed(copy, base, head);
     question.running.outcomes = Some(copy.beside("outcomes"));
     copy.ask(&question)
 }
 
-/// A property that depends on something that is none of its inputs: the clock.
-fn by_the_clock(copy: &WorkingCopy, fails: bool) -> (ObjectId, ObjectId) {
-    let _ = fails;
+/// A base, and a change that is right.
+fn right(copy: &WorkingCopy) -> (ObjectId, ObjectId) {
     let base = copy.commit();
-    copy.write("src/double.py", FLAKY);
+    copy.write("src/double.py", RIGHT);
     (base, copy.commit())
 }
 
 #[test]
 fn a_better_outcome_does_not_replace_a_worse_one() {
     let copy = repository();
-    let (base, head) = by_the_clock(&copy, true);
+    let (base, head) = right(&copy);
     let first = asked(&copy, &base, &head);
     assert_eq!(told(&first), Vec::<String>::new());
-    // The same inputs, and an earlier run that had failed: as the folder would hold it.
-    let kept = kept_files(&copy);
-    assert!(!kept.is_empty());
+    assert!(!kept_files(&copy).is_empty());
     assert_eq!(told(&asked(&copy, &base, &head)), Vec::<String>::new(), "equal outcomes are no news");
 
     let failing = repository();
@@ -69,7 +66,7 @@ fn kept_files(copy: &WorkingCopy) -> Vec<std::path::PathBuf> {
 #[test]
 fn a_damaged_outcome_is_not_believed() {
     let copy = repository();
-    let (base, head) = by_the_clock(&copy, false);
+    let (base, head) = right(&copy);
     asked(&copy, &base, &head);
     for file in kept_files(&copy) {
         std::fs::write(file, b"{}").unwrap();
