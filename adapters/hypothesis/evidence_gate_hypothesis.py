@@ -114,7 +114,7 @@ def _run_trials(test, property_id, seed, trials):
     line = {"property_id": property_id, "seed": seed, "trials": trials, "hits": 0}
     try:
         hypothesis.seed(seed)(test)()
-    except errors.Unsatisfied:
+    except errors.Unsatisfiable:
         return line | {"counterexample": None, "exc_type": None, "message": None}
     except BaseException as error:
         made = min(max(observed.calls, 1), trials)

@@ -1,5 +1,6 @@
 //! `evidence-gate replay`: the evaluation of a record once more, and where it comes out otherwise.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -92,7 +93,7 @@ pub fn replay(args: &ReplayArgs, clock: fn() -> Timestamp) -> Result<u8, Failure
         text.push('\n');
     }
     if let Some(more) = differences.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-        text.push_str(&format!("and {more} more\n"));
+        writeln!(text, "and {more} more").expect("writing to a string works");
     }
     out::print(&text)?;
     Ok(1)

@@ -16,7 +16,7 @@ pub use failure::TestFailure;
 /// The largest report that is read, in bytes.
 pub const LARGEST_REPORT: u64 = 64 << 20;
 
-/// Values of `status` by which GoogleTest and others say that a test did not run.
+/// Values of `status` by which `GoogleTest` and others say that a test did not run.
 const NOT_RUN: [&str; 4] = ["notrun", "skipped", "disabled", "ignored"];
 
 /// Elements nest no deeper than this.

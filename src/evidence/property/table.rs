@@ -57,9 +57,8 @@ pub fn meaning(merged: &Outcome, base: Option<&Outcome>, beside: Beside<'_>) -> 
         return Meaning::EnvironmentMissing;
     }
     match base {
-        Some(Outcome::Complete(_)) => Meaning::Failed,
         Some(Outcome::Failed(before)) if failed.is_same(before, beside.keep) => Meaning::FailedOnBase,
-        Some(Outcome::Failed(_)) => Meaning::Failed,
+        Some(Outcome::Complete(_) | Outcome::Failed(_)) => Meaning::Failed,
         Some(Outcome::Incomplete(_)) | None => Meaning::BaseUnknown,
     }
 }

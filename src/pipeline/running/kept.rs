@@ -81,21 +81,21 @@ impl Kept {
     pub(super) fn settle<T>(
         &self,
         key: &Sha256,
-        now: Left,
+        now: &Left,
         read: impl Fn(&Left) -> T,
         severity: impl Fn(&T) -> u8,
         same: impl Fn(&T, &T) -> bool,
     ) -> (T, Option<T>) {
-        let outcome = read(&now);
+        let outcome = read(now);
         let Some(earlier) = self.get(key).map(|left| read(&left)) else {
-            self.put(key, &now);
+            self.put(key, now);
             return (outcome, None);
         };
         if same(&outcome, &earlier) {
             return (outcome, None);
         }
         if severity(&outcome) > severity(&earlier) {
-            self.put(key, &now);
+            self.put(key, now);
             (outcome, Some(earlier))
         } else {
             (earlier, Some(outcome))

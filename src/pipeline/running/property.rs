@@ -79,7 +79,7 @@ impl Bench<'_> {
         let log = run.log.clone();
         let (stands, other) = self.kept.settle(
             &key,
-            Left { run, no_report: None },
+            &Left { run, no_report: None },
             |left| trials(&left.run, asked),
             Outcome::severity,
             |one, other| same(one, other, keep),
@@ -117,7 +117,7 @@ impl Bench<'_> {
         let read = |left: &Left| sample(&left.run, &property.id, &held);
         let left = Left { run, no_report: None };
         let alike = |one: &Sample, other: &Sample| severity(one) == severity(other);
-        Ok(Some(self.kept.settle(&key, left, read, severity, alike).0))
+        Ok(Some(self.kept.settle(&key, &left, read, severity, alike).0))
     }
 
     fn known_bad(&mut self, property: &Property, seed: i64) -> Result<Option<KnownBad>, Stopped> {
@@ -143,7 +143,7 @@ impl Bench<'_> {
         let read = |left: &Left| known_bad(&left.run, &property.id, held);
         let left = Left { run, no_report: None };
         let alike = |one: &KnownBad, other: &KnownBad| severity(one) == severity(other);
-        Ok(Some(self.kept.settle(&key, left, read, severity, alike).0))
+        Ok(Some(self.kept.settle(&key, &left, read, severity, alike).0))
     }
 
     /// A property's own file among the oracles. `None` when it is not there, an error when it is no JSON.
