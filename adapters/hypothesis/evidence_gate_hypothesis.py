@@ -1,10 +1,10 @@
 """Runs one Hypothesis test as a property of evidence-gate.
 
-    python3 evidence_gate_hypothesis.py [--path src]... properties/test_retry.py[::test_name]
+    python3 evidence_gate_hypothesis.py [--path src]... [--library python]... properties/test_retry.py[::test_name]
 
 The file holds an ordinary test under `@given`; nothing in it knows of this program. Draws follow PROPERTY_SEED, trials are
 PROPERTY_TRIALS, and hits are the examples that passed `assume`. Folders named by --path are below REPO_ROOT and come first in
-the module search path.
+the module search path; those named by --library are below ORACLE_ROOT and come before them: there Hypothesis itself may lie.
 
 For the modes `sample` and `known_bad` the file may hold two plain functions besides: `sample(**input)` returns an answer, and
 `known_bad(**input)` raises on an input that is bad. samples/ID.json is a list of {"input": {...}, "output": ...}, known_bad/ID.json a
@@ -22,6 +22,7 @@ import traceback
 def _arguments():
     parser = argparse.ArgumentParser(description="Runs one Hypothesis test as a property of evidence-gate.")
     parser.add_argument("--path", action="append", default=[], help="a folder below REPO_ROOT with modules of the product")
+    parser.add_argument("--library", action="append", default=[], help="a folder below ORACLE_ROOT with libraries")
     parser.add_argument("test", help="FILE or FILE::NAME, below the folder in which this runs")
     return parser.parse_args()
 
@@ -165,8 +166,8 @@ def main():
     seed, trials = int(os.environ["PROPERTY_SEED"]), int(os.environ["PROPERTY_TRIALS"])
     log = open(os.environ["TRIAL_LOG"], "w", encoding="utf-8")
     write, leave, dumps = log.write, os._exit, json.dumps
-    root = os.environ["REPO_ROOT"]
-    sys.path[:0] = [os.path.join(root, path) for path in arguments.path]
+    libraries = [os.path.join(os.environ["ORACLE_ROOT"], path) for path in arguments.library]
+    sys.path[:0] = libraries + [os.path.join(os.environ["REPO_ROOT"], path) for path in arguments.path]
     path, _, name = arguments.test.partition("::")
     try:
         module = _load(path)

@@ -7,6 +7,7 @@ use evidence_gate::words::{ObjectId, Verdict};
 
 use crate::working_copy::{WorkingCopy, findings, message};
 
+mod adapters;
 mod attacks;
 mod live_tests;
 mod outcomes;

@@ -16,7 +16,7 @@ timeout = "20s"
 deselect = ["--deselect", "{nodeid}"]
 "#;
 
-/// A test runner in a few lines: every function of tests/test_double.py, and JUnit XML of what came.
+/// A test runner in a few lines: every function of `tests/test_double.py`, and JUnit XML of what came.
 const RUNNER: &str = r#"
 import os, sys
 from xml.sax.saxutils import quoteattr

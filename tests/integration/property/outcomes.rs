@@ -1,5 +1,6 @@
 //! Outcomes that are kept, and freezes.
 
+use evidence_gate::evidence::ledger::{MessageDigest, Normaliser};
 use evidence_gate::score::Record;
 use evidence_gate::words::ObjectId;
 
@@ -78,7 +79,7 @@ fn a_damaged_outcome_is_not_believed() {
 fn ledger(signature: &str, expires: &str, record: &Record) -> String {
     let row = &record.properties[0];
     let message = row.message.as_ref().unwrap();
-    let digest = evidence_gate::evidence::ledger::MessageDigest::of(message, Default::default(), &[], None);
+    let digest = MessageDigest::of(message, Normaliser::default(), &[], None);
     format!(
         r#"{{"schema": 2, "freezes": {{"{signature}": {{"nodeid": "property:double", "seed": 7, "exc_type": "AssertionError",
         "message_digest": "{digest}", "first_seen": "2026-09-15", "expires_on": "{expires}", "reason": "known",
