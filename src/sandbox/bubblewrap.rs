@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::arguments::{Numbers, Proc, arguments, check};
-use super::check::Line;
+use super::line::Line;
 use super::order::{FROM_SUBJECT, Limits, Order, Outcome, Sandbox, SandboxError, TO_SUBJECT};
-use super::spawn::{LOG, Start, inherited, lifted, memory, output, pipe, under};
+use super::spawn::{LOG, Start, host, inherited, lifted, memory, output, pipe, under};
 use super::system::{Part, parts, search_path};
 use super::watch::{Ends, Seen, Watch};
 use super::why::Host;
@@ -36,6 +36,11 @@ pub fn open(settings: &config::Sandbox) -> Result<Box<dyn Sandbox>, SandboxError
 
 impl Bubblewrap {
     pub(super) fn open(settings: &config::Sandbox) -> Result<Self, SandboxError> {
+        let release =
+            std::fs::read_to_string("/proc/sys/kernel/osrelease").map_err(host("ask for the kernel's version"))?;
+        if let Some(old) = why::old_kernel(&release) {
+            return Err(SandboxError::Unavailable(old));
+        }
         let mut own = Self {
             program: settings.program.clone(),
             uid: rustix::process::geteuid().is_root().then_some(settings.uid),
@@ -73,7 +78,7 @@ impl Bubblewrap {
                  host, and neither their memory nor their environment"
             }
         };
-        Line { check: "proc", holds: true, said: said.to_owned(), next: String::new() }
+        Line::ok("proc", said)
     }
 
     fn outcome(&self, order: &Order, wires: Wires) -> Result<Outcome, SandboxError> {

@@ -3,32 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::line::Line;
 use super::order::{Ended, Limits, Mount, Order, Outcome, Sandbox, SandboxError};
 use super::{bubblewrap, why};
 use crate::config;
-
-/// What one trial showed.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Line {
-    /// What was tried, in one word.
-    pub check: &'static str,
-    /// Whether the promise holds.
-    pub holds: bool,
-    /// What was seen.
-    pub said: String,
-    /// What forbids it and how it is allowed; empty where the promise holds.
-    pub next: String,
-}
-
-impl Line {
-    fn ok(check: &'static str, said: impl Into<String>) -> Self {
-        Self { check, holds: true, said: said.into(), next: String::new() }
-    }
-
-    fn fault(check: &'static str, said: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { check, holds: false, said: said.into(), next: next.into() }
-    }
-}
 
 /// Tries everything that the sandbox promises, with the shell of the sandbox's own system. Takes about two seconds.
 pub fn check(settings: &config::Sandbox) -> Vec<Line> {

@@ -43,6 +43,14 @@ impl Host {
     }
 }
 
+/// Whether the kernel counts processes per user namespace, as the limit on them needs: Linux 5.14 and newer
+/// (<https://kernelnewbies.org/Linux_5.14>). An older one would count everything that the worker's user runs on the host.
+pub(super) fn old_kernel(release: &str) -> Option<String> {
+    let mut numbers = release.split(['.', '-', '+']).map_while(|part| part.parse::<u32>().ok());
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    (version < (5, 14)).then(|| format!("Linux 5.14 or newer is needed, and this is {:?}", release.trim()))
+}
+
 /// Bubblewrap's last words with what forbids it and how that is allowed.
 pub(super) fn explain(said: &str, host: &Host) -> String {
     let said = said.lines().next_back().unwrap_or_default();
@@ -127,6 +135,16 @@ mod tests {
         ] {
             let text = explain(NO, &host);
             assert!(text.contains(next) && text.contains("No permissions to create new namespace"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_kernel_that_counts_processes_per_host_is_refused() {
+        for release in ["5.10.0-28-amd64", "4.18.0-513.el8.x86_64", "5.4.0", "nonsense"] {
+            assert!(old_kernel(release).is_some(), "{release}");
+        }
+        for release in ["5.14.0-427.el9.x86_64", "6.1.0-18-amd64", "6.18.44", "7.0-rc1"] {
+            assert_eq!(old_kernel(release), None, "{release}");
         }
     }
 

@@ -28,6 +28,7 @@ mod queue;
 mod report;
 mod roles;
 mod rooms;
+#[cfg(target_os = "linux")]
 mod sandbox;
 mod score;
 mod working_copy;

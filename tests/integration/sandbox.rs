@@ -551,6 +551,35 @@ fn nothing_is_left_behind() {
     assert_eq!(names(out.path()), ["made"]);
 }
 
+/// This test is two programs: one that is a worker and runs something long, and one that kills the worker.
+#[test]
+fn a_worker_that_is_killed_leaves_nothing_that_runs() {
+    if let Some(mark) = std::env::args().find_map(|argument| argument.strip_prefix("mark-").map(str::to_owned)) {
+        let mut long = sh(&format!("sleep {mark} & exec sleep {mark}"));
+        long.limits.wall = Duration::from_mins(5);
+        run(&long);
+        return;
+    }
+    let mark = format!("{}", 600_000 + std::process::id());
+    #[expect(clippy::disallowed_methods, reason = "a worker of this test's own")]
+    let mut worker = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["a_worker_that_is_killed_leaves_nothing_that_runs", &format!("mark-{mark}")])
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let deadline = std::time::Instant::now() + Duration::from_secs(30);
+    let until = |count: usize| {
+        while with_argument(&mark) != count {
+            assert!(std::time::Instant::now() < deadline, "{} run, and not {count}", with_argument(&mark));
+            std::thread::yield_now();
+        }
+    };
+    until(2);
+    worker.kill().unwrap();
+    worker.wait().unwrap();
+    until(0);
+}
+
 /// What only the shipped program can show.
 mod command {
     use super::*;
