@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use evidence_gate::desk::{
-    self, CoverageCommand, FreezeCommand, LockCommand, PolicyCommand, QueueCommand, SandboxCommand, SchemaCommand,
-    ScoreArgs,
+    self, CoverageCommand, FreezeCommand, LockCommand, PolicyCommand, QueueCommand, ReplayArgs, SandboxCommand,
+    SchemaCommand, ScoreArgs,
 };
 use evidence_gate::roles::{self, RoleArgs, WorkArgs};
 use evidence_gate::words::Verdict;
@@ -26,6 +26,10 @@ enum Command {
     ///
     /// Exits with 0 for review, 1 for reject, 2 for unscored, 3 for hold; with 64 and up when the command itself failed.
     Score(ScoreArgs),
+    /// Judge the commits of a record once more, and show what comes out otherwise.
+    ///
+    /// Exits with 0 when the record and its replay are the same apart from times, with 1 when they differ.
+    Replay(ReplayArgs),
     /// Check and explain a policy.
     #[command(subcommand)]
     Policy(PolicyCommand),
@@ -77,6 +81,7 @@ fn main() -> ExitCode {
 fn run(command: Command) -> Ended {
     match command {
         Command::Score(args) => desk::score(&args, roles::now).map(Verdict::exit_code).map_err(desk_failed),
+        Command::Replay(args) => desk::replay(&args, roles::now).map_err(desk_failed),
         Command::Policy(command) => desk::policy(&command).map(|()| 0).map_err(desk_failed),
         Command::Lock(command) => desk::lock(&command).map_err(desk_failed),
         Command::Freeze(command) => desk::freeze(&command, roles::now).map_err(desk_failed),

@@ -10,6 +10,7 @@ mod ledger;
 mod lock;
 mod map;
 mod policy;
+mod running;
 mod source;
 
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ use jiff::Timestamp;
 use crate::change::{Compared, Git, GitError, Mirror, PathChange, Remedy, Want};
 use crate::classes::Classifier;
 use crate::forge::Remote;
-use crate::score::{Judged, Record, RepositoryRow, Run, Subject};
+use crate::score::{Digests, Judged, Record, RepositoryRow, Run, Scope, Subject};
 use crate::words::{BaseSha, ForgeKind, HeadSha, PullNumber, RepoRef};
 
 pub use digests::known_digests;
@@ -27,6 +28,7 @@ pub use kept::OperatorsFile;
 pub use ledger::check_ledger;
 pub use map::{KnownMaps, OperatorsMap};
 pub use policy::{OperatorsPolicy, operators_policy};
+pub use running::{Room, Running, kept_outcomes};
 
 /// What is to be judged.
 #[derive(Clone, Debug)]
@@ -51,8 +53,12 @@ pub struct Question {
     pub maps: Option<KnownMaps>,
     /// A file that remembers the sha256 of blobs that were hashed before; without it they are hashed each time.
     pub known_digests: Option<PathBuf>,
+    /// How properties and live tests are run.
+    pub running: Running,
     /// The name of this runner.
     pub runner: String,
+    /// The moment whose day decides which freezes are live: a record's own, when it is replayed; now, where there is none.
+    pub today: Option<Timestamp>,
     /// The clock.
     pub clock: fn() -> Timestamp,
 }
@@ -117,23 +123,28 @@ pub fn score_mirrored(data_dir: &Path, remote: &Remote, question: &Question) -> 
 /// The rooms in order: change, policy, classes, evidence, score. `fetch` brings contents that the repository lacks.
 fn judge(git: &Git, question: &Question, fetch: collect::Fetch<'_>) -> Result<Record, PipelineError> {
     let started = (question.clock)();
-    let rules = policy::rules(git, question, fetch)?;
+    let rules = policy::rules(git, question, &mut *fetch)?;
     let classifier = Classifier::new(&rules.policy);
     let mut classes = Vec::new();
     let class = &mut |row: &PathChange| classes.push(classifier.class_of(row));
     let compared = git.change_with(question.base.clone(), question.head.clone(), class)?;
     let change = collect::change(question, &compared);
     let rows = collect::classed(&change, &classes);
-    let collected = collect::collect(git, question, &rules, &compared, (&change, &rows), fetch)?;
+    let collected = collect::collect(git, question, &rules, &compared, (&change, &rows), &mut *fetch)?;
     let facts = collected.facts(&rules, &classifier, &change, &rows);
-    let judged = Judged {
-        rows: &rows,
-        digests: collected.digests(&rules),
-        findings: crate::evidence::judge(&facts),
-        subtraction: collected.subtraction(),
-        not_observed: crate::evidence::not_observed(&facts),
-        scope: policy::scope(git, &rules.policy, question, &compared)?,
+    let scope = policy::scope(git, &rules.policy, question, &compared)?;
+    let mut findings = crate::evidence::judge(&facts);
+    let mut not_observed = crate::evidence::not_observed(&facts);
+    let brought = match scope {
+        Scope::Gated => running::run(git, question, &rules, &facts, &findings, fetch)?,
+        Scope::NotGated(_) => running::Brought::default(),
     };
+    findings.extend(crate::evidence::judge_runs(&facts, &brought.runs));
+    not_observed.extend(brought.not_observed);
+    let digests = Digests { oracles: brought.oracles, ..collected.digests(&rules) };
+    let (properties, tests) = (brought.properties, brought.tests);
+    let subtraction = collected.subtraction();
+    let judged = Judged { rows: &rows, digests, findings, subtraction, not_observed, scope, properties, tests };
     let known = matches!(compared, Compared::One(_)).then_some(&change);
     let subject = Subject {
         forge: question.origin.forge(),

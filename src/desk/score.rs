@@ -10,7 +10,7 @@ use crate::change::{Git, GitError};
 use crate::config;
 use crate::evidence::{ledger, lock};
 use crate::maps::MapError;
-use crate::pipeline::{self, OperatorsFile, OperatorsMap, OperatorsPolicy, Origin, Question};
+use crate::pipeline::{self, OperatorsFile, OperatorsMap, OperatorsPolicy, Origin, Question, Running};
 use crate::report::{self, Colour};
 use crate::score::Record;
 use crate::words::{BaseSha, HeadSha, Verdict};
@@ -42,6 +42,15 @@ pub struct ScoreArgs {
     /// A coverage map of your own: which test runs which line of the merge base, or of the commit that the map names.
     #[arg(long, value_name = "FILE")]
     pub map: Option<PathBuf>,
+    /// Properties, samples and known-bad inputs of your own; they win over those at the base's tip.
+    #[arg(long, value_name = "DIR")]
+    pub oracles: Option<PathBuf>,
+    /// A seed for every property, in place of the policy's: to look for a failure, or to see one again.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub seed: Option<i64>,
+    /// The configuration whose section `[sandbox]` says how properties and live tests are run.
+    #[arg(long, value_name = "FILE", env = "EVIDENCE_GATE_CONFIG")]
+    pub config: Option<PathBuf>,
     /// What is printed.
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
@@ -75,7 +84,9 @@ pub fn score(args: &ScoreArgs, clock: fn() -> Timestamp) -> Result<Verdict, Fail
         map: args.map.as_deref().map(read_map).transpose()?,
         maps: None,
         known_digests: cache::known_digests(&args.repo, &config::environment()),
+        running: running(args.config.as_deref(), args.oracles.as_deref(), args.seed)?,
         runner: "local".to_owned(),
+        today: None,
         clock,
     };
     if let Some(OperatorsFile { origin, bytes }) = &question.lock {
@@ -91,6 +102,22 @@ pub fn score(args: &ScoreArgs, clock: fn() -> Timestamp) -> Result<Verdict, Fail
         None => print(&record, args.format)?,
     }
     Ok(record.verdict)
+}
+
+/// The sandbox of the environment's configuration, with one line per oracle where a person looks. Whether there is one is part of the
+/// verdict, and no failure of the command.
+pub(super) fn running(file: Option<&Path>, oracles: Option<&Path>, seed: Option<i64>) -> Result<Running, Failure> {
+    if let Some(folder) = oracles.filter(|folder| !folder.is_dir()) {
+        return Err(Failure::Usage(format!(
+            "{} is no folder: `--oracles` names the folder with `properties/`",
+            folder.display()
+        )));
+    }
+    let settings =
+        config::Settings::load(file, &config::environment()).map_err(|error| Failure::BadInput(error.to_string()))?;
+    let progress: fn(&str) = if std::io::stderr().is_terminal() { out::tell } else { |_| {} };
+    let oracles = oracles.map(Path::to_owned);
+    Ok(Running { seed, oracles, progress, ..Running::configured(&settings.sandbox) })
 }
 
 fn rendered(record: &Record, format: Format, colour: Colour) -> String {
@@ -109,7 +136,7 @@ fn print(record: &Record, format: Format) -> Result<(), Failure> {
 }
 
 /// The operator's copy. A policy that cannot be read is a wrong call and no verdict: it is the caller's own file.
-fn read_policy(path: &Path) -> Result<OperatorsPolicy, Failure> {
+pub(super) fn read_policy(path: &Path) -> Result<OperatorsPolicy, Failure> {
     let origin = path.display().to_string();
     let text = std::fs::read_to_string(path).map_err(|source| Failure::read(&origin, source))?;
     super::policy::parsed(&text, &origin, super::policy::colour_of_errors())?;
@@ -117,14 +144,14 @@ fn read_policy(path: &Path) -> Result<OperatorsPolicy, Failure> {
 }
 
 /// Another file of the caller's own.
-fn read_own(path: &Path) -> Result<OperatorsFile, Failure> {
+pub(super) fn read_own(path: &Path) -> Result<OperatorsFile, Failure> {
     let origin = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|source| Failure::read(&origin, source))?;
     Ok(OperatorsFile { origin, bytes: bytes.into() })
 }
 
 /// A coverage map of the caller's own. One that is too coarse is a fact for the rules; any other fault is the caller's.
-fn read_map(path: &Path) -> Result<OperatorsMap, Failure> {
+pub(super) fn read_map(path: &Path) -> Result<OperatorsMap, Failure> {
     OperatorsMap::read(path).map_err(|error| match error {
         MapError::Read { origin, source } => Failure::read(origin, source),
         other => Failure::BadInput(other.to_string()),

@@ -16,6 +16,9 @@ pub use failure::TestFailure;
 /// The largest report that is read, in bytes.
 pub const LARGEST_REPORT: u64 = 64 << 20;
 
+/// Values of `status` by which `GoogleTest` and others say that a test did not run.
+const NOT_RUN: [&str; 4] = ["notrun", "skipped", "disabled", "ignored"];
+
 /// Elements nest no deeper than this.
 const DEEPEST: usize = 256;
 
@@ -131,6 +134,7 @@ impl Report {
                     file: attribute(element, "file")?.filter(|file| !file.is_empty()),
                     suite: self.suites.last().cloned().unwrap_or_default(),
                     failures: Vec::new(),
+                    skipped: attribute(element, "status")?.is_some_and(|status| NOT_RUN.contains(&status.as_str())),
                 });
             }
             "failure" | "error" | "flakyFailure" | "flakyError" | "rerunFailure" | "rerunError"
@@ -143,6 +147,7 @@ impl Report {
                     text: String::new(),
                 });
             }
+            "skipped" => self.case.iter_mut().for_each(|case| case.skipped = true),
             _ => {}
         }
         self.open.push(name.to_owned());

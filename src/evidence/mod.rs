@@ -28,8 +28,10 @@ mod module_shadowing;
 mod moves;
 mod no_policy;
 mod not_observed;
+pub mod property;
 mod property_uncovered;
 mod rule;
+mod runs;
 mod sandbox_unavailable;
 pub mod surface;
 mod test_config_edited;
@@ -37,6 +39,7 @@ mod test_removed;
 mod test_rewritten;
 pub mod tests;
 mod too_wide;
+pub mod tree_tests;
 mod unclassified_path;
 mod unparsed_status;
 mod wording;
@@ -48,6 +51,8 @@ pub use links::{paths_to_look_up, symlink_blobs};
 pub use no_policy::NO_POLICY;
 pub use not_observed::not_observed;
 pub use rule::{Oracle, Rule};
+pub use runs::{Runs, judge_runs};
+pub use sandbox_unavailable::{asks_for_properties, asks_for_runs};
 
 pub use crate::change::{Blob, Twin};
 
@@ -78,12 +83,12 @@ pub static ORACLES: &[&dyn Oracle] = &[
     &sandbox_unavailable::SandboxUnavailable,
 ];
 
-/// Every rule that some oracle can report, in the order of the oracles.
+/// Every rule that some oracle or run can report, in the order of the oracles and then of the runs.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    ORACLES.iter().flat_map(|oracle| oracle.rules().iter().copied())
+    ORACLES.iter().flat_map(|oracle| oracle.rules().iter().copied()).chain(runs::rules())
 }
 
-/// Asks every oracle.
+/// The first step of judging: asks every oracle that needs no run. The second is [`judge_runs`].
 pub fn judge(facts: &Facts<'_>) -> Vec<Finding> {
     ORACLES.iter().flat_map(|oracle| oracle.judge(facts)).collect()
 }

@@ -1,7 +1,7 @@
 //! What the policy asks to run, and nothing can run.
 
 use super::{Facts, Finding, Oracle, Rule, wording};
-use crate::policy::RequireProperties;
+use crate::policy::{Policy, RequireProperties};
 use crate::words::Verdict;
 
 pub(super) struct SandboxUnavailable;
@@ -24,33 +24,44 @@ pub(super) static PROPOSAL_UNREAD: Rule = Rule {
 
 impl Oracle for SandboxUnavailable {
     fn rules(&self) -> &'static [&'static Rule] {
-        const { &[&SANDBOX_UNAVAILABLE, &PROPOSAL_UNREAD] }
+        const { &[&PROPOSAL_UNREAD] }
     }
 
-    /// No fact can say yet that something ran, so every request is unanswered.
     fn judge(&self, facts: &Facts<'_>) -> Vec<Finding> {
-        let policy = facts.policy;
-        let mut asked = Vec::new();
-        if !policy.property.is_empty() && policy.require.properties != RequireProperties::Off {
-            let ids = policy.property.iter().map(|property| property.id.to_string()).collect();
-            let number = wording::count(policy.property.len(), "property", "properties");
-            asked.push(format!("{number} ({})", wording::list(ids)));
-        }
-        if policy.tree_tests.is_some() {
-            asked.push("the live tests of the merged tree".to_owned());
-        }
-        let sandbox = (!asked.is_empty()).then(|| {
-            let message =
-                format!("the policy asks for {}, and there is no sandbox here to run them in", asked.join(" and "));
-            Finding::new(&SANDBOX_UNAVAILABLE, message)
-        });
-        let proposal = (!policy.proposal.checks.is_empty()).then(|| {
-            let message = format!(
-                "the state of the named checks was not read: {}",
-                wording::list(policy.proposal.checks.clone())
-            );
+        let checks = &facts.policy.proposal.checks;
+        let unread = || {
+            let message = format!("the state of the named checks was not read: {}", wording::list(checks.clone()));
             Finding::new(&PROPOSAL_UNREAD, message)
-        });
-        sandbox.into_iter().chain(proposal).collect()
+        };
+        (!checks.is_empty()).then(unread).into_iter().collect()
     }
+}
+
+/// Whether a policy asks for anything to be run.
+pub fn asks_for_runs(policy: &Policy) -> bool {
+    asks_for_properties(policy) || policy.tree_tests.is_some()
+}
+
+/// Whether a policy asks for properties to be run.
+pub fn asks_for_properties(policy: &Policy) -> bool {
+    !policy.property.is_empty() && policy.require.properties != RequireProperties::Off
+}
+
+/// What is said when there is no sandbox: every request is unanswered.
+pub(super) fn judge(facts: &Facts<'_>, why: &str) -> Option<Finding> {
+    let policy = facts.policy;
+    let mut asked = Vec::new();
+    if asks_for_properties(policy) {
+        let ids = policy.property.iter().map(|property| property.id.to_string()).collect();
+        let number = wording::count(policy.property.len(), "property", "properties");
+        asked.push(format!("{number} ({})", wording::list(ids)));
+    }
+    if policy.tree_tests.is_some() {
+        asked.push("the live tests of the merged tree".to_owned());
+    }
+    (!asked.is_empty()).then(|| {
+        let message =
+            format!("the policy asks for {}, and there is no sandbox here to run them in: {why}", asked.join(" and "));
+        Finding::new(&SANDBOX_UNAVAILABLE, message)
+    })
 }

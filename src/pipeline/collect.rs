@@ -91,7 +91,7 @@ pub(super) fn collect(
     let analysis = evidence::analyse(&rules.policy, rows, &blobs);
     let lock = lock::collect(git, question, &rules.policy, change.merged_tree.as_ref(), fetch)?;
     let ledger = ledger::collect(git, question, &rules.policy, fetch)?;
-    let today = Offset::UTC.to_datetime((question.clock)()).date();
+    let today = Offset::UTC.to_datetime(question.today.unwrap_or_else(question.clock)).date();
     let wanted: BTreeSet<_> = surface_blobs(rows).filter(|id| blobs.get(id).is_none()).cloned().collect();
     read_blobs(git, &wanted, &mut blobs, fetch)?;
     let asked = map::Asked { rules, change, rows, blobs: &blobs, ledger: &ledger.facts, today };

@@ -534,11 +534,15 @@ pub struct Property {
     pub seed: i64,
     /// How many draws it must make.
     #[serde(default = "trials")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 1_000_000))]
     pub trials: u64,
     /// How long one run may take, such as `45s`.
     #[serde(default = "timeout")]
     pub timeout: Span,
+    /// How much memory one run may use, in MiB; the scoring host's own limit where it is left out or smaller.
+    #[serde(default)]
+    #[schemars(range(min = 16))]
+    pub memory_mib: Option<u32>,
     /// The product paths that it observes.
     #[serde(default)]
     pub paths: Vec<Pattern>,
@@ -564,6 +568,15 @@ pub struct TreeTests {
     /// How long it may take, such as `10m`.
     #[serde(default = "tree_timeout")]
     pub timeout: Span,
+    /// How much memory it may use, in MiB; the scoring host's own limit where it is left out or smaller.
+    #[serde(default)]
+    #[schemars(range(min = 16))]
+    pub memory_mib: Option<u32>,
+    /// Words that are put behind the command so that the runner leaves frozen tests out. With `{nodeid}` they are repeated for each
+    /// test (pytest: `["--deselect", "{nodeid}"]`); with `{nodeids:SEP}` they stand once, with `SEP` between the tests (Go:
+    /// `["-skip", "^({nodeids:|})$"]`). Only tests that are frozen without a signature are left out.
+    #[serde(default)]
+    pub deselect: Vec<String>,
 }
 
 fn report() -> RepoPath {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use super::title::title;
 use super::{
-    COULD_NOT_JUDGE, Digests, FindingRow, LocationRow, OverlapRow, Product, RECORD_INCOMPLETE, Record, RecordRow,
-    RepositoryRow, Run, UnobservedRow, all_rules,
+    COULD_NOT_JUDGE, Digests, FindingRow, LocationRow, OverlapRow, Product, PropertyRow, RECORD_INCOMPLETE, Record,
+    RecordRow, RepositoryRow, Run, Tests, UnobservedRow, all_rules,
 };
 use crate::change::PathChange;
 use crate::evidence::surface::{FileSubtraction, Subtraction};
@@ -57,6 +57,10 @@ pub struct Judged<'a> {
     pub not_observed: Vec<String>,
     /// Whether the policy gates this pull request at all.
     pub scope: Scope,
+    /// What each property did.
+    pub properties: Vec<PropertyRow>,
+    /// What the live tests reported.
+    pub tests: Option<Tests>,
 }
 
 /// Whether the policy gates a pull request (`scope.gate`).
@@ -73,7 +77,7 @@ impl Record {
     /// The record of an evaluation. Its verdict is the worst finding's; where no finding objects but the record lacks what a review
     /// must stand on, it gains the finding `record-incomplete` and is unscored.
     pub fn new(subject: Subject, judged: Judged<'_>, run: Run) -> Self {
-        let Judged { rows, digests, findings, subtraction, mut not_observed, scope } = judged;
+        let Judged { rows, digests, findings, subtraction, mut not_observed, scope, properties, tests } = judged;
         let (findings, files) = match &scope {
             Scope::Gated => (findings, subtraction.map_or(&[][..], |subtraction| &subtraction.files)),
             Scope::NotGated(why) => {
@@ -98,11 +102,11 @@ impl Record {
             findings: in_order(findings),
             overlap: files.iter().flat_map(overlap_rows).collect(),
             unobserved: files.iter().flat_map(unobserved_rows).collect(),
-            properties: Vec::new(),
+            properties,
             citations: Vec::new(),
             lane: None,
             acknowledged: Vec::new(),
-            tests: None,
+            tests,
             not_observed,
             title: String::new(),
             run,

@@ -6,8 +6,8 @@ use evidence_gate::change::{BytePath, Change, Mode, PathChange, Side, Status};
 use evidence_gate::classes::Classifier;
 use evidence_gate::evidence::surface::{MapFacts, SurfaceFacts};
 use evidence_gate::evidence::{
-    Blob, Blobs, ClassedRow, Comparison, Facts, Finding, Merge, RulesFrom, Twin, analyse, judge, paths_to_look_up,
-    rules, symlink_blobs,
+    Blob, Blobs, ClassedRow, Comparison, Facts, Finding, Merge, RulesFrom, Runs, Twin, analyse, judge, judge_runs,
+    paths_to_look_up, rules, symlink_blobs,
 };
 use evidence_gate::policy::{Class, Policy, parse};
 use evidence_gate::words::{ObjectId, Verdict};
@@ -144,7 +144,7 @@ impl Story {
             change.rows.iter().map(|row| ClassedRow { row, class: classifier.class_of(row) }).collect();
         let blobs = self.contents();
         let analysis = analyse(policy, &rows, &blobs);
-        judge(&Facts {
+        let facts = Facts {
             policy,
             rules_from: &self.rules_from,
             classifier,
@@ -159,7 +159,10 @@ impl Story {
             ledger: &evidence_gate::evidence::ledger::LedgerFacts::Absent,
             surface: &SurfaceFacts::without_map(MapFacts::NotNeeded, &rows, &blobs),
             today: jiff::civil::date(2026, 10, 1),
-        })
+        };
+        let mut findings = judge(&facts);
+        findings.extend(judge_runs(&facts, &Runs::NoSandbox("a test has none".to_owned())));
+        findings
     }
 
     /// The contents of all files: what the story gave, and for the rest one harmless line that differs where the objects differ.
@@ -474,16 +477,16 @@ fn without_rules_there_is_no_score() {
 fn what_a_policy_asks_and_nothing_can_answer_is_never_a_review() {
     let property = "[[property]]\nid = \"p\"\ncommand = [\"python3\", \"p.py\"]\npaths = [\"src/retry/**\"]\n";
     let product = change().modifies("src/a.py");
-    assert_snapshot!(product.clone().under(property).told(), @"unscored sandbox-unavailable: the policy asks for 1 property (p), and there is no sandbox here to run them in");
+    assert_snapshot!(product.clone().under(property).told(), @"unscored sandbox-unavailable: the policy asks for 1 property (p), and there is no sandbox here to run them in: a test has none");
     assert_snapshot!(product.clone().under(&format!("[require]\nproperties = \"touched\"\n{property}")).told(), @r#"
     unscored property-uncovered: 1 changed product path is named by no property: src/a.py
-    unscored sandbox-unavailable: the policy asks for 1 property (p), and there is no sandbox here to run them in
+    unscored sandbox-unavailable: the policy asks for 1 property (p), and there is no sandbox here to run them in: a test has none
     "#);
     assert_eq!(
         product.clone().under(&format!("[require]\nproperties = \"off\"\n{property}")).verdict(),
         Verdict::Review
     );
-    assert_snapshot!(product.clone().under("[tree_tests]\ncommand = [\"pytest\"]\n").told(), @"unscored sandbox-unavailable: the policy asks for the live tests of the merged tree, and there is no sandbox here to run them in");
+    assert_snapshot!(product.clone().under("[tree_tests]\ncommand = [\"pytest\"]\n").told(), @"unscored sandbox-unavailable: the policy asks for the live tests of the merged tree, and there is no sandbox here to run them in: a test has none");
     assert_snapshot!(product.clone().under("[proposal]\nchecks = [\"ci/test\"]\n").told(), @"unscored proposal-unread: the state of the named checks was not read: ci/test");
     assert_snapshot!(product.under("[surface]\nunobserved = \"unscored\"\n").told(), @"unscored unobserved-lines: 1 product file changes, and no coverage map says which lines a test runs: src/a.py");
 }

@@ -100,7 +100,9 @@ impl WorkingCopy {
             map: None,
             maps: None,
             known_digests: None,
+            running: pipeline::Running::default(),
             runner: "test".to_owned(),
+            today: None,
             clock: noon,
         }
     }

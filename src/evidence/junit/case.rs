@@ -17,6 +17,8 @@ pub struct Case {
     pub suite: String,
     /// What went wrong, in order; a flaky test has some and may have passed in the end.
     pub failures: Vec<TestFailure>,
+    /// Whether it did not run: `skipped`, or a status that says so.
+    pub skipped: bool,
 }
 
 impl Case {
@@ -29,6 +31,14 @@ impl Case {
     pub fn is_called(&self, nodeid: &str) -> bool {
         let nodeid = nodeid.strip_prefix("./").unwrap_or(nodeid);
         self.ids().iter().any(|id| id == nodeid) || self.is_pytest(nodeid)
+    }
+
+    /// Whether a node id means this case, or all parameters of a test of which this is one: `t.py::test_x` for `t.py::test_x[3]`.
+    pub fn is_one_of(&self, nodeid: &str) -> bool {
+        let plain =
+            || self.name.split_once('[').filter(|(_, rest)| rest.ends_with(']')).map(|(name, _)| name.to_owned());
+        self.is_called(nodeid)
+            || plain().is_some_and(|name| Self { name, failures: Vec::new(), ..self.clone() }.is_called(nodeid))
     }
 
     fn ids(&self) -> Vec<String> {

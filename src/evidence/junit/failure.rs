@@ -21,7 +21,7 @@ static TYPED: LazyLock<Regex> = LazyLock::new(|| {
 
 impl TestFailure {
     /// Of an element's name, its attributes `type` and `message`, and its text.
-    pub(super) fn new(element: &str, kind: Option<String>, message: Option<String>, text: String) -> Self {
+    pub(in crate::evidence) fn new(element: &str, kind: Option<String>, message: Option<String>, text: String) -> Self {
         let said = |text: &str| !text.trim().is_empty();
         // gotestsum says `Failed` of everything, and what failed in the text.
         let message = message.filter(|message| said(message) && !(message.trim() == "Failed" && said(&text)));

@@ -15,7 +15,7 @@ use crate::config::Unconfigured;
 use crate::event::Cause;
 use crate::evidence::NO_POLICY;
 use crate::forge::{NewRun, Pull, PullState, RunUpdate};
-use crate::pipeline::{self, Origin, Question};
+use crate::pipeline::{self, Origin, Question, Running};
 use crate::queue::{Evaluation, EvaluationState, Fenced, Lease, Superseded};
 use crate::report::{self, PostError, Posting, Target};
 use crate::score::{Record, Subject};
@@ -150,7 +150,12 @@ impl Worker {
             map: None,
             maps: None,
             known_digests: Some(pipeline::known_digests(&self.settings.data_dir, &trigger.repository)),
+            running: Running {
+                outcomes: Some(pipeline::kept_outcomes(&self.settings.data_dir, &trigger.repository)),
+                ..Running::configured(&self.settings.sandbox)
+            },
             runner: self.runner.0.clone(),
+            today: None,
             clock: self.now,
         };
         let data_dir = self.settings.data_dir.clone();

@@ -1,0 +1,158 @@
+//! Runs what the policy asks for: properties first, then the live tests, each in the sandbox.
+//!
+//! The merged tree is laid out once. Properties see it read-only, so that none leaves anything for the next; the live tests may write
+//! to it, and come last. The oracles come from the base's tip or from the operator, and never from the head.
+
+mod bench;
+mod expand;
+mod kept;
+mod layout;
+mod property;
+mod tests;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::collect::Fetch;
+use super::policy::Rules;
+use super::{PipelineError, Question};
+use crate::change::Git;
+use crate::config;
+use crate::evidence::{self, Facts, Finding, Runs};
+use crate::sandbox::Sandbox;
+use crate::score::{PropertyRow, Tests, decide};
+use crate::words::{RepoRef, Verdict};
+
+/// How the oracles of a policy are run.
+#[derive(Clone)]
+pub struct Running {
+    /// Where.
+    pub sandbox: Room,
+    /// What a run may use at most.
+    pub limits: config::Sandbox,
+    /// A seed in place of the policy's, for a person who looks for a failure.
+    pub seed: Option<i64>,
+    /// The operator's own oracle root, in place of the one at the base's tip.
+    pub oracles: Option<PathBuf>,
+    /// Where outcomes are kept; without it each run stands alone.
+    pub outcomes: Option<PathBuf>,
+    /// Told what runs, one line each.
+    pub progress: fn(&str),
+}
+
+/// Whether there is a sandbox.
+#[derive(Clone)]
+pub enum Room {
+    /// This one.
+    Open(Arc<dyn Sandbox>),
+    /// The one that [`Running::limits`] configures, opened when something is to be run.
+    Configured,
+    /// None: why.
+    None(String),
+}
+
+impl Default for Running {
+    /// Nowhere.
+    fn default() -> Self {
+        Self {
+            sandbox: Room::None("none is set up".to_owned()),
+            limits: config::Sandbox::default(),
+            seed: None,
+            oracles: None,
+            outcomes: None,
+            progress: |_| {},
+        }
+    }
+}
+
+impl Running {
+    /// In the sandbox of a configuration. It is opened when something is to be run; where it is not to be had, the verdict says so.
+    pub fn configured(settings: &config::Sandbox) -> Self {
+        Self { sandbox: Room::Configured, limits: settings.clone(), ..Self::default() }
+    }
+}
+
+impl fmt::Debug for Running {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sandbox = match &self.sandbox {
+            Room::Open(sandbox) => sandbox.name(),
+            Room::Configured => "configured",
+            Room::None(why) => why,
+        };
+        let Self { sandbox: _, limits: _, seed, oracles, outcomes, progress: _ } = self;
+        f.debug_struct("Running")
+            .field("sandbox", &sandbox)
+            .field("seed", seed)
+            .field("oracles", oracles)
+            .field("outcomes", outcomes)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Where a worker keeps the outcomes of a repository's oracles.
+pub fn kept_outcomes(data_dir: &Path, repository: &RepoRef) -> PathBuf {
+    data_dir.join("outcomes").join(repository.forge.as_str()).join(repository.id.to_string())
+}
+
+/// An error and what caused it, on one line.
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}
+
+/// What came of it, for the findings and for the record.
+#[derive(Default)]
+pub(super) struct Brought {
+    pub(super) runs: Runs,
+    pub(super) properties: Vec<PropertyRow>,
+    pub(super) tests: Option<Tests>,
+    /// sha256 over every oracle file; `None` when nothing was laid out.
+    pub(super) oracles: Option<String>,
+    /// What was not started, one phrase each.
+    pub(super) not_observed: Vec<String>,
+}
+
+/// Runs what is asked for, unless what was found before says reject or unscored already.
+pub(super) fn run(
+    git: &Git,
+    question: &Question,
+    rules: &Rules,
+    facts: &Facts<'_>,
+    before: &[Finding],
+    fetch: Fetch<'_>,
+) -> Result<Brought, PipelineError> {
+    if !evidence::asks_for_runs(&rules.policy) {
+        return Ok(Brought::default());
+    }
+    let opened = match &question.running.sandbox {
+        Room::Open(sandbox) => Ok(Arc::clone(sandbox)),
+        Room::Configured => {
+            crate::sandbox::open(&question.running.limits).map(Arc::from).map_err(|error| chain(&error))
+        }
+        Room::None(why) => Err(why.clone()),
+    };
+    let sandbox = match opened {
+        Ok(sandbox) => sandbox,
+        Err(why) => return Ok(Brought { runs: Runs::NoSandbox(why), ..Brought::default() }),
+    };
+    let worst = decide(before);
+    let Some(merged) = facts.change.merged_tree.as_ref().filter(|_| worst < Verdict::Unscored) else {
+        let why = format!("properties and live tests: not started, since what was found before says {worst} already");
+        return Ok(Brought { not_observed: vec![why], ..Brought::default() });
+    };
+    let mut bench = bench::Bench::lay_out(git, question, &rules.policy, merged, sandbox, fetch)?;
+    let mut brought = Brought { oracles: bench.oracles_digest(), ..Brought::default() };
+    match bench.run(facts, &mut brought) {
+        Ok(runs) => brought.runs = runs,
+        Err(bench::Stopped::NoSandbox(why)) => brought.runs = Runs::NoSandbox(why),
+        Err(bench::Stopped::Git(error)) => return Err(error),
+    }
+    Ok(brought)
+}
