@@ -16,7 +16,7 @@ use evidence_gate::report::{
 };
 use evidence_gate::score::{Judged, Record};
 use evidence_gate::words::{
-    BaseSha, ForgeKind, HeadSha, InstallationId, PullNumber, RepoRef, RepositoryId, RunId, Verdict,
+    BaseSha, ForgeKind, HeadSha, InstallationId, PullNumber, RepoRef, RepositoryId, Role, RunId, Verdict,
 };
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -326,6 +326,10 @@ impl Forge for OneRun {
     }
 
     async fn branch_tip(&self, _: &RepoRef, _: Option<InstallationId>, _: &str) -> Result<BaseSha, ForgeError> {
+        nothing_else()
+    }
+
+    async fn role(&self, _: &RepoRef, _: Option<InstallationId>, _: &str) -> Result<Option<Role>, ForgeError> {
         nothing_else()
     }
 

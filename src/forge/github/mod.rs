@@ -14,6 +14,7 @@ mod client;
 mod http;
 mod lane;
 mod limits;
+mod roles;
 mod settings;
 mod shapes;
 mod tokens;

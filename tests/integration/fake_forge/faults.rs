@@ -30,6 +30,8 @@ pub enum Route {
     ListRuns,
     /// `GET …/check-runs/{id}/annotations`
     Annotations,
+    /// `GET …/collaborators/{login}/permission`
+    Permission,
     /// Everything below `….git/`
     Git,
     /// What the fake does not know.

@@ -9,6 +9,7 @@ pub mod git_http;
 mod hooks;
 mod keys;
 mod own;
+mod people;
 mod rest;
 mod shapes;
 mod state;
@@ -152,6 +153,8 @@ fn first_state(origin: String) -> State {
             user(10, "acme", "Organization"),
             user(11, "ada", "User"),
             user(12, "mallory", "User"),
+            user(14, "mia", "User"),
+            user(15, "rita", "User"),
             user(13, "agent[bot]", "Bot"),
         ]),
         repos: BTreeMap::from([(WIDGETS, repo("acme", false)), (FORK, repo("mallory", true))]),
@@ -162,6 +165,7 @@ fn first_state(origin: String) -> State {
         )]),
         tokens: BTreeMap::new(),
         runs: BTreeMap::new(),
+        roles: BTreeMap::from([((WIDGETS, "mia".to_owned()), ("write", "maintain"))]),
         history: Vec::new(),
         violations: Vec::new(),
         ahead: jiff::SignedDuration::ZERO,

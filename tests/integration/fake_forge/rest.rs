@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use super::faults::{Fault, Route};
 use super::state::{Asked, Entry, State, Token};
 use super::wire::Scissors;
-use super::{Inner, checks, shapes};
+use super::{Inner, checks, people, shapes};
 
 /// What a rule answers: status and body, or a refusal.
 pub type Answer = Result<(u16, Value), Refusal>;
@@ -79,6 +79,7 @@ enum InRepo {
     Annotations(u64),
     RunsOn(String),
     Branch(String),
+    Permission(String),
 }
 
 impl Target {
@@ -109,6 +110,7 @@ impl Target {
             ["check-runs", id] => number(id).map(InRepo::Run),
             ["check-runs", id, "annotations"] => number(id).map(InRepo::Annotations),
             ["git", "ref", "heads", branch @ ..] if !branch.is_empty() => Some(InRepo::Branch(branch.join("/"))),
+            ["collaborators", login, "permission"] => Some(InRepo::Permission((*login).to_owned())),
             ["commits", reference, "check-runs"] => Some(InRepo::RunsOn((*reference).to_owned())),
             _ => None,
         };
@@ -131,6 +133,7 @@ impl Target {
                 InRepo::Annotations(_) if get => Route::Annotations,
                 InRepo::RunsOn(_) if get => Route::ListRuns,
                 InRepo::Branch(_) if get => Route::BranchTip,
+                InRepo::Permission(_) if get => Route::Permission,
                 _ => Route::Unknown,
             },
             _ => Route::Unknown,
@@ -335,6 +338,10 @@ fn in_repo(
             let full = state.repos[&repo].full_name();
             let tip = inner.store.read_ref(&full, &format!("refs/heads/{branch}")).ok_or_else(Refusal::not_found)?;
             Ok((200, shapes::branch(state, repo, branch, &tip), None))
+        }
+        InRepo::Permission(login) => {
+            may("metadata", "read")?;
+            people::permission(state, repo, login).map(whole)
         }
         InRepo::RunsOn(reference) => {
             may("checks", "read")?;

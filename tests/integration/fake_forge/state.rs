@@ -20,6 +20,8 @@ pub struct State {
     pub installations: BTreeMap<u64, Installation>,
     pub tokens: BTreeMap<String, Token>,
     pub runs: BTreeMap<u64, Run>,
+    /// `permission` and `role_name` by repository and login; who is not here has `read`, as in every public repository.
+    pub roles: BTreeMap<(u64, String), (&'static str, &'static str)>,
     /// What went over the wire and what the story did, in order.
     pub history: Vec<Entry>,
     /// What a real forge would not have forgiven, or what the product promises never to do.
