@@ -6,10 +6,12 @@
 mod batch;
 mod body;
 mod claim;
+mod errands;
 mod evaluations;
 mod forget;
 mod group;
 mod letters;
+mod life;
 mod many;
 mod open;
 mod probe;
