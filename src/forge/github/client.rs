@@ -43,6 +43,8 @@ pub struct GitHub {
     pub(super) app_id: u64,
     pub(super) check_name: String,
     git: Url,
+    /// Lists, as they were last read.
+    pub(super) known: moka::future::Cache<String, super::conditional::Known>,
 }
 
 /// Addresses and names only.
@@ -72,6 +74,7 @@ impl GitHub {
             app_id: settings.app_id,
             check_name: settings.check_name.clone(),
             git: settings.git.clone(),
+            known: super::conditional::pages(),
         })
     }
 
@@ -101,6 +104,11 @@ impl GitHub {
     /// Sends a request with the installation's token, in the installation's turn if it writes. A refused token is waited for
     /// while it is fresh and replaced once (R84); both are safe for a write too, since a 401 did nothing.
     pub(super) async fn call(&self, key: Key, call: Call<'_>) -> Result<Answer, ForgeError> {
+        self.call_if(key, call, None).await
+    }
+
+    /// The same; with an `etag` the answer may be 304 with nothing in it.
+    pub(super) async fn call_if(&self, key: Key, call: Call<'_>, etag: Option<&str>) -> Result<Answer, ForgeError> {
         let lane = self.lanes.of(Some(key.installation));
         let (mut turn, repeat) =
             if call.method == Method::GET { (None, Repeat::Safe) } else { (Some(lane.turn().await), Repeat::Never) };
@@ -114,6 +122,7 @@ impl GitHub {
                 url: call.url.clone(),
                 authorization: &token.bearer,
                 body: call.body,
+                etag,
             };
             let answer = self.wire.send(&lane, turn.as_mut(), &request, repeat, call.doing).await?;
             if answer.status != StatusCode::UNAUTHORIZED {
