@@ -43,7 +43,6 @@ impl Errands for SqliteQueue {
         now: Timestamp,
         lease: Duration,
     ) -> Result<Option<ErrandLease>, QueueError> {
-        self.watch.look().await.doing("look for errands")?;
         let claimed = errands::claim(&self.readers, &self.writer, runner, now, lease).await?;
         if claimed.is_some() {
             self.watch.wake();
