@@ -2,6 +2,7 @@
 //!
 //! Deliberately absent: judgement. `score` asks `pipeline.rs`, as the worker does, and prints what `report/` renders.
 
+mod audit;
 mod cache;
 mod failure;
 mod freeze;
@@ -13,6 +14,7 @@ mod queue;
 mod schema;
 mod score;
 
+pub use audit::{AuditArgs, AuditFormat, AuditKind, audit};
 pub use failure::Failure;
 pub use freeze::{AddArgs, FreezeCommand, HowArgs, LedgerArgs, SeenArgs, SignatureArgs, freeze};
 pub use lock::{LockCommand, lock};

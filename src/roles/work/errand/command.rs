@@ -75,8 +75,9 @@ impl Worker {
         let repository = self.place(lease)?;
         match self.surroundings.react(repository, lease.errand.installation, comment, reaction).await {
             Err(ForgeError::GiveUp { doing, why }) => {
-                warn!("{doing}: {why}");
-                Ok(())
+                let told = format!("{doing}: {why}");
+                warn!("{told}");
+                self.say_once(lease, &told).await
             }
             Err(ForgeError::NotFound { .. }) => Ok(()),
             other => Ok(other?),

@@ -57,13 +57,13 @@ impl Worker {
         Ok(self.note(lease, "installation", None, &what, json!({ "repositories": repositories })).await?)
     }
 
-    /// Says what is missing in the audit log, and not again until something else is missing.
-    async fn say_once(&self, lease: &ErrandLease, what: &str) -> Result<(), Failure> {
-        let name = format!("said/{}", lease.errand.installation.map_or_else(|| "all".to_owned(), |id| id.to_string()));
-        if self.queue.mark(&name).await?.is_some_and(|(_, said)| said == what) {
+    /// Says what is missing in the audit log, once.
+    pub(super) async fn say_once(&self, lease: &ErrandLease, what: &str) -> Result<(), Failure> {
+        let name = format!("said/{what}");
+        if self.queue.mark(&name).await?.is_some() {
             return Ok(());
         }
         self.note(lease, "installation", None, what, json!({})).await?;
-        Ok(self.queue.set_mark(&name, what, (self.now)()).await?)
+        Ok(self.queue.set_mark(&name, "", (self.now)()).await?)
     }
 }
