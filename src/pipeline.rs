@@ -4,6 +4,7 @@
 
 mod collect;
 mod digests;
+mod fulfilled;
 mod group;
 mod kept;
 mod ledger;
