@@ -139,6 +139,9 @@ pub trait Errands: Send + Sync + 'static {
     /// Ends the try.
     async fn settle_errand(&self, lease: &ErrandLease, end: Settled, now: Timestamp) -> Result<Fenced, QueueError>;
 
+    /// Errands that failed for good, newest first: what each was, after how many tries, and the last error.
+    async fn dead_errands(&self, most: u32) -> Result<Vec<(String, u32, String)>, QueueError>;
+
     /// Queues errands. One whose like is queued already is left out.
     async fn send(&self, errands: &[Errand], now: Timestamp) -> Result<(), QueueError>;
 

@@ -644,10 +644,15 @@ poll = "100ms"
         self.finish_through_retries(work).await;
     }
 
+    /// Lets every pause between two tries end at once, until the task is aborted.
+    pub async fn hurry(&self) -> JoinHandle<()> {
+        let store = Store::open(&self.data()).await;
+        tokio::spawn(async move { store.keep_everything_due().await })
+    }
+
     /// The same for a worker that was started before.
     pub async fn finish_through_retries(&mut self, work: Process) {
-        let store = Store::open(&self.data()).await;
-        let hurry = tokio::spawn(async move { store.keep_everything_due().await });
+        let hurry = self.hurry().await;
         let status = work.ended(|| self.told()).await;
         hurry.abort();
         assert!(status.success(), "`work --drain` ended with {status}\n{}", self.told());
@@ -871,7 +876,11 @@ impl Store {
         let mut pulse = tokio::time::interval(Duration::from_millis(50));
         loop {
             pulse.tick().await;
-            sqlx::query("UPDATE jobs SET due = 0 WHERE state = 'queued'").execute(&self.0).await.unwrap();
+            for statement in
+                ["UPDATE jobs SET due = 0 WHERE state = 'queued'", "UPDATE errands SET due = 0 WHERE state = 'queued'"]
+            {
+                sqlx::query(statement).execute(&self.0).await.unwrap();
+            }
         }
     }
 }

@@ -65,6 +65,14 @@ impl Errands for SqliteQueue {
         Ok(fenced)
     }
 
+    async fn dead_errands(&self, most: u32) -> Result<Vec<(String, u32, String)>, QueueError> {
+        let sql = "SELECT key, attempt, coalesce(error, '') FROM errands WHERE state = 'dead' ORDER BY id DESC LIMIT ?";
+        let query = sqlx::query_as(sql).bind(i64::from(most));
+        let rows: Vec<(String, i64, String)> = query.fetch_all(&self.readers).await.doing("list dead errands")?;
+        let row = |(key, tries, why): (String, i64, String)| (key, u32::try_from(tries).unwrap_or(u32::MAX), why);
+        Ok(rows.into_iter().map(row).collect())
+    }
+
     async fn send(&self, errands: &[Errand], now: Timestamp) -> Result<(), QueueError> {
         const DOING: &str = "queue errands";
         let mut write = Write::begin(&self.writer).await.doing(DOING)?;

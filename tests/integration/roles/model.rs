@@ -122,7 +122,13 @@ fn file(kind: Kind, pull: u64) -> String {
 impl Story {
     async fn new() -> Self {
         let change = |pull: u64| pr(pull).writes(file(Kind::Product, pull), "x = 0\n");
-        let mut gate = Gate::world().pull(change(7)).pull(change(8)).set("WORK__LEASE", "2s").start().await;
+        let mut gate = Gate::world()
+            .pull(change(7))
+            .pull(change(8))
+            .set("WORK__LEASE", "2s")
+            .set("WORK__CONCURRENCY", "1")
+            .start()
+            .await;
         gate.commit_to("release", &pr(1).writes("release.txt", "1\n"));
         gate.forge.state().watch_greens = true;
         let mut story = Self { gate, heads: BTreeMap::new(), touched: BTreeMap::new(), late: Vec::new(), count: 0 };
@@ -183,10 +189,12 @@ impl Story {
         let held = Held::default();
         self.gate.forge.once(route, Fault::HoldBefore(held.clone()));
         let mut work = self.gate.start_work();
+        let hurry = self.gate.hurry().await;
         let stopped = tokio::select! {
             () = held.arrived() => true,
             () = work.over() => false,
         };
+        hurry.abort();
         if stopped {
             match meanwhile {
                 None => {

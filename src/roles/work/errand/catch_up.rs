@@ -73,14 +73,12 @@ impl Worker {
         tips: &mut BTreeMap<String, BaseSha>,
     ) -> Result<Found, Failure> {
         let standing = self.queue.standing(&pull.repository, pull.number).await?;
-        if standing == queue::Standing::Live {
-            // Whoever judges it looks at the present state, at the end once more.
-            return Ok(Found::Current);
-        }
         let answer = self.queue.answer(&pull.repository, pull.number).await?;
         let record = answer.as_ref().and_then(|answer| serde_json::from_slice::<Record>(&answer.record).ok());
         let (Some(answer), Some(record)) = (answer.filter(|answer| answer.head == pull.head), record) else {
-            return Ok(if self.failed_lately(standing) { Found::Current } else { Found::Missing });
+            // Whoever judges it looks at the present state, at the end once more.
+            let waits = standing == queue::Standing::Live || self.failed_lately(standing);
+            return Ok(if waits { Found::Current } else { Found::Missing });
         };
         if record.base_ref != pull.base_branch {
             return Ok(Found::Void(answer, "it targets another branch now"));
@@ -132,7 +130,9 @@ impl Worker {
             return Ok(());
         }
         let installation = lease.errand.installation;
-        if lease.attempt > 1 {
+        // An earlier try may have covered it, or a job that runs.
+        let live = self.queue.standing(&pull.repository, pull.number).await? == queue::Standing::Live;
+        if live || lease.attempt > 1 {
             let newest = self.forge.newest_run(&pull.repository, installation, &pull.head).await?;
             if newest.is_some_and(|run| run.conclusion.as_deref() != Some("success")) {
                 return Ok(());
