@@ -92,6 +92,9 @@ pub struct Work {
     /// The longest that a worker waits before it looks for work again.
     #[serde(deserialize_with = "span")]
     pub poll: Duration,
+    /// How often every open pull request is looked at for a missing verdict (R22).
+    #[serde(deserialize_with = "span")]
+    pub sweep: Duration,
     /// The operator's own policies: `FOLDER/github/REPOSITORY-ID.toml` wins over the repository's file.
     pub policies: Option<PathBuf>,
     /// What a repository without a policy gets.
@@ -109,6 +112,7 @@ impl Default for Work {
             deadline: Duration::from_mins(15),
             head_agreement: Duration::from_mins(1),
             poll: Duration::from_secs(1),
+            sweep: Duration::from_mins(30),
             policies: None,
             unconfigured: Unconfigured::Unscored,
             rules_url: "https://github.com/evidence-gate/evidence-gate/blob/main/docs/rules.md".to_owned(),

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use evidence_gate::desk::{
-    self, CoverageCommand, FreezeCommand, LockCommand, PolicyCommand, QueueCommand, ReplayArgs, SandboxCommand,
-    SchemaCommand, ScoreArgs,
+    self, AuditArgs, CoverageCommand, FreezeCommand, LockCommand, PolicyCommand, QueueCommand, ReplayArgs,
+    SandboxCommand, SchemaCommand, ScoreArgs,
 };
 use evidence_gate::roles::{self, RoleArgs, WorkArgs};
 use evidence_gate::words::Verdict;
@@ -57,6 +57,8 @@ enum Command {
     /// Show what waits and what failed for good, or try a failed job again.
     #[command(subcommand)]
     Queue(QueueCommand),
+    /// Show who had what decided, asked for or was refused, and when.
+    Audit(AuditArgs),
 }
 
 /// An exit code, and what to tell a person besides.
@@ -89,6 +91,7 @@ fn run(command: Command) -> Ended {
         Command::Coverage(command) => desk::coverage(&command, roles::now).map(|()| 0).map_err(desk_failed),
         Command::Schema(command) => desk::schema(command).map(|()| 0).map_err(desk_failed),
         Command::Queue(command) => desk::queue(&command, roles::now).map(|()| 0).map_err(desk_failed),
+        Command::Audit(args) => desk::audit(&args).map(|()| 0).map_err(desk_failed),
         Command::Serve(args) => roles::run_serve(&args).map(|()| 0).map_err(role_failed),
         Command::Receive(args) => roles::run_receive(&args).map(|()| 0).map_err(role_failed),
         Command::Work(args) => roles::run_work(&args).map(|()| 0).map_err(role_failed),

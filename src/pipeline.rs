@@ -5,6 +5,7 @@
 mod collect;
 mod digests;
 mod fulfilled;
+mod group;
 mod kept;
 mod ledger;
 mod lock;
@@ -12,6 +13,7 @@ mod map;
 mod policy;
 mod running;
 mod source;
+mod standing;
 
 use std::path::{Path, PathBuf};
 
@@ -24,11 +26,13 @@ use crate::score::{Digests, Judged, Record, RepositoryRow, Run, Scope, Subject};
 use crate::words::{BaseSha, ForgeKind, HeadSha, PullNumber, RepoRef};
 
 pub use digests::known_digests;
+pub use group::{Member, chain};
 pub use kept::OperatorsFile;
 pub use ledger::check_ledger;
 pub use map::{KnownMaps, OperatorsMap};
 pub use policy::{OperatorsPolicy, operators_policy};
 pub use running::{Room, Running, kept_outcomes};
+pub use standing::{Standing, standing};
 
 /// What is to be judged.
 #[derive(Clone, Debug)]
@@ -79,6 +83,15 @@ pub enum Origin {
         /// Names of its labels.
         labels: Vec<String>,
     },
+    /// A merge group: several pull requests on top of each other.
+    Group {
+        /// The repository that it would be merged in.
+        repository: RepoRef,
+        /// The full name of the queue's own ref.
+        reference: String,
+        /// The pull requests in it, with the records of their own verdicts.
+        members: Vec<Member>,
+    },
     /// Two commits of a repository on this machine, under the folder's name. Always gated.
     Local {
         /// The folder's name.
@@ -110,14 +123,22 @@ pub fn score(git: &Git, question: &Question) -> Result<Record, PipelineError> {
 
 /// Fetches exactly the two commits into the repository's mirror below `data_dir`, and judges them there.
 pub fn score_mirrored(data_dir: &Path, remote: &Remote, question: &Question) -> Result<Record, PipelineError> {
-    let Origin::Pull { repository, pull, .. } = &question.origin else {
-        unreachable!("only a pull request has a remote; the command line asks `score`")
+    let (mirror, base, git) = mirrored(data_dir, remote, question)?;
+    judge(&git, question, &mut source::Mirrored::new(&mirror, remote, &base))
+}
+
+/// The mirror with the two commits in it.
+fn mirrored(data_dir: &Path, remote: &Remote, question: &Question) -> Result<(Mirror, Want, Git), PipelineError> {
+    let (repository, reference) = match &question.origin {
+        Origin::Pull { repository, pull, .. } => (repository, (remote.head_ref)(*pull)),
+        Origin::Group { repository, reference, .. } => (repository, reference.clone()),
+        Origin::Local { .. } => unreachable!("what is local has no remote; the command line asks `score`"),
     };
     let mirror = Mirror::open(data_dir, repository.forge, repository.id)?;
     let base = Want { sha: question.base.id().clone(), reference: format!("refs/heads/{}", question.base_ref) };
-    let head = Want { sha: question.head.id().clone(), reference: (remote.head_ref)(*pull) };
+    let head = Want { sha: question.head.id().clone(), reference };
     let git = mirror.fetch_change(remote, &base, &head)?;
-    judge(&git, question, &mut source::Mirrored::new(&mirror, remote, &base))
+    Ok((mirror, base, git))
 }
 
 /// The rooms in order: change, policy, classes, evidence, score. `fetch` brings contents that the repository lacks.
@@ -133,7 +154,7 @@ fn judge(git: &Git, question: &Question, fetch: collect::Fetch<'_>) -> Result<Re
     let collected = collect::collect(git, question, &rules, &compared, (&change, &rows), &mut *fetch)?;
     let facts = collected.facts(&rules, &classifier, &change, &rows);
     let scope = policy::scope(git, &rules.policy, question, &compared)?;
-    let mut findings = crate::evidence::judge(&facts);
+    let mut findings = group::findings(&question.origin, &change, crate::evidence::judge(&facts));
     let mut not_observed = crate::evidence::not_observed(&facts);
     let brought = match scope {
         Scope::Gated => running::run(git, question, &rules, &facts, &findings, fetch)?,
@@ -162,14 +183,14 @@ fn judge(git: &Git, question: &Question, fetch: collect::Fetch<'_>) -> Result<Re
 impl Origin {
     fn forge(&self) -> ForgeKind {
         match self {
-            Self::Pull { repository, .. } => repository.forge,
+            Self::Pull { repository, .. } | Self::Group { repository, .. } => repository.forge,
             Self::Local { .. } => ForgeKind::Local,
         }
     }
 
     fn repository(&self) -> RepositoryRow {
         match self {
-            Self::Pull { repository, .. } => repository_row(repository),
+            Self::Pull { repository, .. } | Self::Group { repository, .. } => repository_row(repository),
             Self::Local { name } => RepositoryRow { id: None, name: name.clone() },
         }
     }
@@ -177,7 +198,7 @@ impl Origin {
     fn pull(&self) -> Option<PullNumber> {
         match self {
             Self::Pull { pull, .. } => Some(*pull),
-            Self::Local { .. } => None,
+            Self::Group { .. } | Self::Local { .. } => None,
         }
     }
 }

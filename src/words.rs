@@ -345,3 +345,42 @@ impl fmt::Display for Verdict {
         f.write_str(self.as_str())
     }
 }
+
+/// What somebody may do in a repository, as GitHub names it; least first. GitLab's Reporter, Developer, Maintainer and Owner are
+/// `triage`, `write`, `maintain` and `admin`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// See.
+    Read,
+    /// Sort issues and pull requests.
+    Triage,
+    /// Push.
+    Write,
+    /// Manage.
+    Maintain,
+    /// Everything.
+    Admin,
+}
+
+impl Role {
+    /// Every role, least first.
+    pub const ALL: [Self; 5] = [Self::Read, Self::Triage, Self::Write, Self::Maintain, Self::Admin];
+
+    /// The lower-case word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Triage => "triage",
+            Self::Write => "write",
+            Self::Maintain => "maintain",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+impl fmt::Display for Role {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -203,6 +203,23 @@ impl Git {
         Ok(bases)
     }
 
+    /// The commits between `base` and `head` along first parents, newest first; [`GitError::Shallow`] where history is cut off between.
+    pub fn first_parents_between(&self, base: &BaseSha, head: &HeadSha) -> Result<Vec<ObjectId>, GitError> {
+        let doing = "walking along first parents";
+        let ended = self
+            .call(doing)
+            .args(["rev-list", "--first-parent", head.id().as_str(), "--not", base.id().as_str()])
+            .run(b"")?;
+        if ended.code != Some(0) {
+            return Err(ended.into_error(doing));
+        }
+        let commits = ids(&ended.stdout, doing)?;
+        match commits.iter().find(|commit| self.shallow.contains(*commit)) {
+            Some(boundary) => Err(GitError::Shallow { boundary: boundary.clone() }),
+            None => Ok(commits),
+        }
+    }
+
     /// A merge base is certain when no commit whose parents are cut off lies between it and the tips: a common ancestor that
     /// is hidden behind a cut below the merge base cannot be a better one. None or several are certain only when no cut is
     /// reachable at all.

@@ -2,6 +2,7 @@
 //!
 //! Deliberately absent: judgement. `score` asks `pipeline.rs`, as the worker does, and prints what `report/` renders.
 
+mod audit;
 mod cache;
 mod coverage;
 mod failure;
@@ -16,6 +17,7 @@ mod sandbox;
 mod schema;
 mod score;
 
+pub use audit::{AuditArgs, AuditFormat, AuditKind, audit};
 pub use coverage::{ConvertArgs, CoverageCommand, InspectArgs, InspectFormat, coverage};
 pub use failure::Failure;
 pub use freeze::{AddArgs, FreezeCommand, HowArgs, LedgerArgs, PriceArgs, SeenArgs, SignatureArgs, freeze};

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::{Failure, out};
 use crate::config::{self, ConfigError, Settings};
-use crate::queue::{Depth, Job, JobId, Queue as _, QueueError, SqliteOptions, SqliteQueue};
+use crate::queue::{Depth, Errands as _, Job, JobId, Queue as _, QueueError, SqliteOptions, SqliteQueue};
 use crate::score::visible;
 
 /// What to do with the queue.
@@ -53,7 +53,9 @@ pub fn queue(command: &QueueCommand, clock: fn() -> Timestamp) -> Result<(), Fai
             .await
             .map_err(|error| Failure::OutOfReach(format!("cannot open the queue in {}: {error}", folder.display())))?;
         let text = match command {
-            QueueCommand::List(_) => listed(queue.depth(clock()).await?, &queue.dead(MOST).await?),
+            QueueCommand::List(_) => {
+                listed(queue.depth(clock()).await?, &queue.dead(MOST).await?, &queue.dead_errands(MOST).await?)
+            }
             QueueCommand::Retry { job, .. } => {
                 queue.revive(JobId(*job), clock()).await?;
                 format!("job {job} is in the queue again\n")
@@ -64,7 +66,7 @@ pub fn queue(command: &QueueCommand, clock: fn() -> Timestamp) -> Result<(), Fai
     })
 }
 
-fn listed(depth: Depth, dead: &[(Job, String)]) -> String {
+fn listed(depth: Depth, dead: &[(Job, String)], errands: &[(String, u32, String)]) -> String {
     let Depth { queued, running, dead: failed, oldest_seconds } = depth;
     let mut text =
         format!("{queued} queued (the oldest for {oldest_seconds} s), {running} running, {failed} failed for good\n");
@@ -72,6 +74,10 @@ fn listed(depth: Depth, dead: &[(Job, String)]) -> String {
         let trigger = &job.trigger;
         let line =
             format!("job {}: {}#{} after {} tries: {why}", job.id.0, trigger.repository, trigger.pull, job.attempt);
+        writeln!(text, "{}", visible(&line)).expect("writing to a String cannot fail");
+    }
+    for (key, tries, why) in errands {
+        let line = format!("errand {key} after {tries} tries: {why}");
         writeln!(text, "{}", visible(&line)).expect("writing to a String cannot fail");
     }
     text

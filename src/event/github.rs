@@ -15,6 +15,11 @@ use crate::words::{ForgeKind, InstallationId, NotAWord, PullNumber, RepoRef, Rep
 pub(super) fn read(event: &str, body: &[u8]) -> Result<Event, Malformed> {
     match (event, promise(event)) {
         ("pull_request", _) => pull_request(body),
+        (_, Some(promise)) if super::life::reads(event) => {
+            let top = top(event, body, promise)?;
+            let action = top.action().map(cut);
+            super::life::read(event, action, body)
+        }
         ("ping", Some(promise)) => top(event, body, promise).map(|_| Event::Ignored(Ignored::Ping)),
         (_, Some(promise)) => Ok(Event::Ignored(match top(event, body, promise)?.action() {
             Some(action) => Ignored::Action { event: event.to_owned(), action: cut(action) },
@@ -35,7 +40,7 @@ fn top<'a>(event: &str, body: &'a [u8], promise: Promise) -> Result<Top<'a>, Mal
     }
 }
 
-fn unreadable(event: &str, error: &serde_json::Error) -> Malformed {
+pub(super) fn unreadable(event: &str, error: &serde_json::Error) -> Malformed {
     Malformed::Json { event: event.to_owned(), source: JsonFault::of(error) }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Errand;
 use crate::words::{ForgeKind, HeadSha, InstallationId, PullNumber, RepoRef};
 
 /// What was made of a delivery.
@@ -9,6 +10,8 @@ use crate::words::{ForgeKind, HeadSha, InstallationId, PullNumber, RepoRef};
 pub enum Event {
     /// Work to do.
     Trigger(Trigger),
+    /// Something else to see to.
+    Errand(Errand),
     /// Nothing to do, and why.
     Ignored(Ignored),
 }
@@ -44,6 +47,12 @@ pub enum Cause {
     DraftFlipped,
     /// A body that was seen before came under another delivery id (R8): one fresh look at the present state.
     Replayed,
+    /// Somebody who may asked for it.
+    Asked,
+    /// The base has another policy, ledger, lock or oracles: an earlier verdict is void.
+    BaseChanged,
+    /// It was found without a current answer.
+    Missed,
     /// It was closed or merged: queued work for it is dropped.
     Closed,
 }
@@ -68,6 +77,21 @@ pub enum Ignored {
     /// A pull request was edited, and its base was not.
     #[error("edited, with the base as it was")]
     BaseUnchanged,
+    /// A comment on an issue, or on a pull request that is closed.
+    #[error("a comment on what is no open pull request")]
+    NoOpenPull,
+    /// A comment of an App or a bot.
+    #[error("a comment that a program wrote")]
+    Program,
+    /// A comment without a command.
+    #[error("a comment without a command")]
+    NoCommand,
+    /// A push to what is no branch, or the end of a branch.
+    #[error("a push that moves no branch")]
+    NoBranch,
+    /// A run or suite without its App or head.
+    #[error("a button that is none of ours")]
+    ForeignButton,
     /// A forge of which no event is read.
     #[error("events of {0}")]
     Forge(ForgeKind),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use secrecy::SecretString;
 
-use crate::words::{BaseSha, HeadSha, InstallationId, PullNumber, RepoName, RepoRef, RunId};
+use crate::words::{BaseSha, HeadSha, InstallationId, PullNumber, RepoName, RepoRef, Role, RunId};
 
 /// One forge, spoken to with the credentials of one installation at a time. Every call carries its own authorization and may
 /// mint a fresh token, so that no call depends on a token an earlier step used (R85).
@@ -26,6 +26,17 @@ pub trait Forge: Send + Sync + 'static {
         installation: Option<InstallationId>,
         branch: &str,
     ) -> Result<BaseSha, ForgeError>;
+
+    /// What somebody may do in the repository now, the highest of all that was granted. `None`: nothing, or no such account.
+    ///
+    /// A role that the forge's owner made counts as the built-in one that it builds on, rounded down. Whoever asks must take an
+    /// error for `None` (R75).
+    async fn role(
+        &self,
+        repo: &RepoRef,
+        installation: Option<InstallationId>,
+        login: &str,
+    ) -> Result<Option<Role>, ForgeError>;
 
     /// Where git reads the repository, and the header that lets it.
     async fn remote(&self, repo: &RepoRef, installation: Option<InstallationId>) -> Result<Remote, ForgeError>;

@@ -6,6 +6,7 @@
 mod clock;
 mod github;
 mod interface;
+mod surroundings;
 
 pub use clock::Clock;
 pub use github::{GitHub, GitHubSettings, GitHubSettingsError, Pace};
@@ -13,3 +14,4 @@ pub use interface::{
     Annotation, AnnotationLevel, Button, Conclusion, Forge, ForgeError, NewRun, Output, PostedRun, Pull, PullState,
     Remote, RunUpdate,
 };
+pub use surroundings::{Budget, LogEntry, LogPage, OpenPull, Reaction, Surroundings};

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use super::builtin::Ecosystem;
 use super::pattern::{NamePattern, Pattern};
-use super::word::{CommandLine, Keep, PropertyId, RepoPath, Role, Span};
+use super::word::{CommandLine, Keep, PropertyId, RepoPath, Span};
 use crate::policy::Class;
+use crate::words::Role;
 use crate::words::Verdict;
 
 /// The rules of one repository: `.evidence-gate.toml` at the tip of the base branch, or the operator's copy. Every key but `schema`

@@ -11,6 +11,7 @@ mod pattern;
 mod schema;
 mod word;
 
+pub use crate::words::Role;
 pub use builtin::{ALWAYS, BuiltIn, Ecosystem, built_in};
 pub use class::Class;
 pub use file::{
@@ -21,4 +22,4 @@ pub use file::{
 pub use parse::{Fault, LARGEST, PolicyError, parse};
 pub use pattern::{NamePattern, Pattern, PatternError};
 pub use schema::schema;
-pub use word::{CommandLine, Keep, PropertyId, RepoPath, Role, Span};
+pub use word::{CommandLine, Keep, PropertyId, RepoPath, Span};

@@ -172,23 +172,6 @@ impl Keep {
     }
 }
 
-/// What somebody may do in a repository, as GitHub names it; least first. GitLab's Reporter, Developer, Maintainer and Owner are
-/// `triage`, `write`, `maintain` and `admin`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// See.
-    Read,
-    /// Sort issues and pull requests.
-    Triage,
-    /// Push.
-    Write,
-    /// Manage.
-    Maintain,
-    /// Everything.
-    Admin,
-}
-
 macro_rules! read_text {
     ($name:ident, $make:expr) => {
         impl<'de> Deserialize<'de> for $name {

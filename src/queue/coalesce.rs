@@ -6,6 +6,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::EvaluationId;
 use crate::event::{Cause, Trigger};
+use crate::words::DeliveryId;
 
 /// How long a replayed body waits for its fresh look. Everybody who ever saw a delivery can send it again under another id, so
 /// replays alone may ask for one evaluation of a pull request in this time and no more (R8).
@@ -26,6 +27,8 @@ pub(super) struct Pending {
     pub(super) attempt: u32,
     /// The evaluation that earlier tries made.
     pub(super) evaluation: Option<EvaluationId>,
+    /// The newest delivery that asked for it; `None` where none did.
+    pub(super) delivery: Option<DeliveryId>,
 }
 
 /// The one running job of a pull request.
@@ -107,7 +110,7 @@ impl Pending {
     fn new(trigger: Trigger, received: Timestamp) -> Self {
         let pause = if trigger.cause == Cause::Replayed { REPLAY_PAUSE } else { Duration::ZERO };
         let due = later(received, pause);
-        Self { trigger, queued: received, newest: received, due, attempt: 0, evaluation: None }
+        Self { trigger, queued: received, newest: received, due, attempt: 0, evaluation: None, delivery: None }
     }
 
     /// Takes a trigger that is no replay into this job. A push may heal what failed, so tries count from the start again and nothing
@@ -132,12 +135,15 @@ impl Pending {
 fn weightier(one: Cause, other: Cause) -> Cause {
     let weight = |cause| match cause {
         Cause::Replayed => 0,
-        Cause::DraftFlipped => 1,
-        Cause::Opened => 2,
-        Cause::Pushed => 3,
-        Cause::Retargeted => 4,
-        Cause::Reopened => 5,
-        Cause::Closed => 6,
+        Cause::Missed => 1,
+        Cause::DraftFlipped => 2,
+        Cause::Asked => 3,
+        Cause::Opened => 4,
+        Cause::Pushed => 5,
+        Cause::BaseChanged => 6,
+        Cause::Retargeted => 7,
+        Cause::Reopened => 8,
+        Cause::Closed => 9,
     };
     if weight(one) >= weight(other) { one } else { other }
 }

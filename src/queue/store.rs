@@ -5,13 +5,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use super::{Evaluation, EvaluationId, Job, JobId, Lease, RunnerId};
+use super::{Errands, Evaluation, EvaluationId, Job, JobId, Lease, RunnerId};
 use crate::delivery::Inbox;
 use crate::words::{HeadSha, RunId, Verdict};
 
 /// Deliveries, jobs and evaluations. Every method is one transaction; `now` is the caller's clock.
 #[async_trait]
-pub trait Queue: Inbox {
+pub trait Queue: Inbox + Errands {
     /// Takes the oldest job that is due and whose pull request nobody else works on, or whose lease ran out. `None`: nothing is due.
     async fn claim(&self, runner: &RunnerId, now: Timestamp, lease: Duration) -> Result<Option<Lease>, QueueError>;
 
@@ -95,7 +95,7 @@ pub enum Settled {
 /// Counts of the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Depth {
-    /// Jobs that nobody took yet, due or not.
+    /// Jobs and errands that nobody took yet, due or not.
     pub queued: u64,
     /// Jobs under a lease.
     pub running: u64,

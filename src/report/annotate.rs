@@ -19,9 +19,9 @@ pub fn annotations(record: &Record) -> Vec<Annotation> {
     marks(record).take(MOST_ANNOTATIONS).map(|(finding, location)| annotation(finding, location)).collect()
 }
 
-/// The buttons of a run. None yet: a button that nothing answers would be a lie.
+/// The buttons of a run: one that asks for another evaluation.
 pub fn buttons() -> Vec<Button> {
-    Vec::new()
+    vec![Button { label: "Rescore", description: "Judge this pull request again", identifier: "rescore" }]
 }
 
 /// Every place that can be marked.

@@ -1,7 +1,7 @@
 //! Record -> check run, text, Markdown, JSON: rendering is pure, [`conclusion`] is one exhaustive match, [`post()`] speaks to the forge.
 //!
 //! Deliberately absent: no judgement, no clock, and no text of a pull request that is printed as it came: names go through
-//! [`visible`](crate::score::visible), and in Markdown into code spans. No button yet, since nothing would answer it.
+//! [`visible`](crate::score::visible), and in Markdown into code spans.
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
@@ -13,13 +13,16 @@ mod markdown;
 mod notice;
 mod post;
 mod render;
+mod reply;
+mod shared;
 mod surface;
 mod text;
 
 pub use annotate::{MOST_ANNOTATIONS, annotations, buttons};
 pub use conclusion::{conclusion, word};
 pub use json::json;
-pub use notice::superseded;
+pub use notice::{revoked, superseded};
 pub use post::{PostError, Posting, Target, post, read_back};
 pub use render::{MOST_BYTES, RULES_PAGE, fallback, markdown, output, waiting};
+pub use reply::{MARKER, Reply, lacks, reply, said};
 pub use text::{Colour, text};

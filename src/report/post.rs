@@ -34,6 +34,10 @@ impl Posting {
         Self { head: record.head.clone(), conclusion, update }
     }
 
+    pub(super) fn whole(head: String, conclusion: Conclusion, update: RunUpdate) -> Self {
+        Self { head, conclusion, update }
+    }
+
     /// What branch protection will see.
     pub fn conclusion(&self) -> Conclusion {
         self.conclusion

@@ -42,6 +42,11 @@ pub fn output(record: &Record, rules_page: &str) -> Output {
     Output { title: visible(&record.title), summary: summary(record, rules_page), text: Some(surface + &paths) }
 }
 
+/// The same with a summary that is cut to the forge's limit.
+pub(super) fn within(output: Output) -> Output {
+    Output { summary: cut(output.summary, MOST_BYTES), ..output }
+}
+
 /// The same as one Markdown page.
 pub fn markdown(record: &Record, rules_page: &str) -> String {
     let Output { title, summary, text } = output(record, rules_page);

@@ -37,6 +37,10 @@ pub struct WorkArgs {
     /// Work until nothing is queued or running, retries that are due later included; then exit.
     #[arg(long)]
     pub drain: bool,
+    /// Look first for what was missed: failed deliveries, pull requests without a current verdict, runs that hang. Without
+    /// `--drain` that is done in any case.
+    #[arg(long)]
+    pub reconcile: bool,
 }
 
 /// Runs `receive` until it is told to stop.
@@ -57,11 +61,16 @@ pub fn run_work(args: &WorkArgs) -> Result<(), RoleError> {
     let until = if args.drain { Until::Drained } else { Until::Stopped };
     runtime()?.block_on(async {
         let stop = stop_token(&args.role)?;
-        let forge = GitHub::new(&github, Clock::new(now))?;
+        let forge = Arc::new(GitHub::new(&github, Clock::new(now))?);
         let queue = Arc::new(open_queue(&settings).await?);
         info!(runner.id = %runner.0, "working as {}", runner.0);
-        let worker = Worker::new(queue.clone(), Arc::new(forge), settings, runner, now);
-        let ended = Arc::new(worker).run(until, stop).await;
+        let app = github.app_id;
+        let worker = Arc::new(Worker::new(queue.clone(), forge.clone(), forge, app, settings, runner, now));
+        worker.note_configuration().await?;
+        if args.reconcile {
+            worker.send_every_duty().await?;
+        }
+        let ended = worker.run(until, stop).await;
         queue.close().await;
         Ok(ended?)
     })

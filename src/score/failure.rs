@@ -21,8 +21,17 @@ pub static RECORD_INCOMPLETE: Rule = Rule {
     next: "Show the operator this message; it names what is missing.",
 };
 
+/// A pull request of a merge group is not in review, or cannot be told.
+pub static GROUP_MEMBER: Rule = Rule {
+    id: "group-member",
+    verdict: Verdict::Unscored,
+    when: "In a merge group: a member's own verdict is not review or not of its present head and rules, or a path or member cannot be told.",
+    innocent: "A member was pushed to, or the base changed its evidence, after the pull request had been queued.",
+    next: "Look at the check run of the pull request that is named; when it is in review again, put it back into the queue.",
+};
+
 /// Every rule of this file, our own failure before our own ignorance.
-pub static FAILURES: &[&Rule] = &[&COULD_NOT_JUDGE, &RECORD_INCOMPLETE];
+pub static FAILURES: &[&Rule] = &[&COULD_NOT_JUDGE, &RECORD_INCOMPLETE, &GROUP_MEMBER];
 
 /// Every rule that a record can name: the oracles' and then our own. `docs/rules.md` has one section for each.
 pub fn all_rules() -> impl Iterator<Item = &'static Rule> {

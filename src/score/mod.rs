@@ -14,7 +14,7 @@ mod title;
 mod visible;
 
 pub use build::{Judged, Scope, Subject, decide};
-pub use failure::{COULD_NOT_JUDGE, FAILURES, RECORD_INCOMPLETE, all_rules};
+pub use failure::{COULD_NOT_JUDGE, FAILURES, GROUP_MEMBER, RECORD_INCOMPLETE, all_rules};
 pub use passed::Passed;
 pub use record::{
     Acknowledged, Citation, Digests, FindingRow, Lane, LocationRow, OverlapRow, Product, PropertyRow, Record,

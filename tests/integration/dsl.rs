@@ -417,6 +417,60 @@ poll = "100ms"
         self.forge.store().commit("acme/widgets", branch, &[&parent], &change.edits)
     }
 
+    /// The same, with the delivery that tells of it.
+    pub fn push_to(&mut self, branch: &str, change: &Change) -> Happening {
+        let before = self.tip(branch);
+        let after = self.commit_to(branch, change);
+        Happening::BasePushed { branch: branch.to_owned(), before, after }
+    }
+
+    /// Somebody writes a comment on the pull request; answers its number.
+    pub fn says(&mut self, who: &str, number: u64, text: &str) -> u64 {
+        let mut state = self.forge.state();
+        state.note(format!("{who} says on #{number}: {text:?}"));
+        state.write_comment(WIDGETS, number, Some(who), text)
+    }
+
+    /// What the App put on a comment.
+    pub fn reactions(&self, comment: u64) -> Vec<String> {
+        self.forge.state().comments[&comment].reactions.iter().cloned().collect()
+    }
+
+    /// What the App wrote on the pull request.
+    pub fn bot_comments(&self, number: u64) -> Vec<String> {
+        let state = self.forge.state();
+        let ours = state.comments.values().filter(|comment| comment.issue == number && comment.author.is_none());
+        ours.map(|comment| comment.body.clone()).collect()
+    }
+
+    /// A second pull request with the head of another.
+    pub fn copy_pull(&mut self, from: u64, to: u64) {
+        let mut pull = self.pull(from);
+        pull.id = 800_000 + to;
+        let head = pull.head.clone();
+        self.forge.state().pulls.insert((WIDGETS, to), pull);
+        self.publish_head(to, &head);
+    }
+
+    /// The merge queue builds these changes of open pull requests on top of each other; the delivery is about the last.
+    pub fn queue_up(&mut self, changes: &[&Change]) -> Happening {
+        let base = self.tip("main");
+        let mut tip = base.clone();
+        let mut reference = String::new();
+        for change in changes {
+            let branch = format!("gh-readonly-queue/main/pr-{}-{tip}", change.number);
+            tip = self.forge.store().commit("acme/widgets", &branch, &[&tip, &self.head(change.number)], &change.edits);
+            reference = format!("refs/heads/{branch}");
+        }
+        Happening::GroupFormed { branch: "main".to_owned(), base, head: tip, reference }
+    }
+
+    /// The commit that a merge group would make the tip of its branch.
+    pub fn group_head(&self, group: &Happening) -> String {
+        let Happening::GroupFormed { head, .. } = group else { panic!("{group:?} is no merge group") };
+        head.clone()
+    }
+
     /// Points the pull request at another branch.
     pub fn retarget(&mut self, number: u64, branch: &str) -> Happening {
         let tip = self.tip(branch);
@@ -548,6 +602,36 @@ poll = "100ms"
         self.finish(work).await;
     }
 
+    /// Looks for what was missed, and works until the queue is empty.
+    pub async fn reconcile(&mut self) {
+        let work = self.spawn("work", &["--drain", "--reconcile"]);
+        self.finish(work).await;
+    }
+
+    /// Everything that the store knows happened an hour ago.
+    pub async fn make_old(&self) {
+        self.by_hand("UPDATE evaluations SET started = started - 3600000000").await.unwrap();
+    }
+
+    /// Runs a statement in the program's database; an error is told in words.
+    pub async fn by_hand(&self, sql: &'static str) -> Result<(), String> {
+        let store = Store::open(&self.data()).await;
+        sqlx::query(sql).execute(&store.0).await.map(drop).map_err(|error| error.to_string())
+    }
+
+    /// A file at the tip of a branch of `acme/widgets`.
+    pub fn file_at(&self, branch: &str, path: &str) -> String {
+        self.forge.store().read_file("acme/widgets", &format!("refs/heads/{branch}"), path)
+    }
+
+    /// What `evidence-gate audit` prints.
+    pub async fn audit(&self, arguments: &[&str]) -> String {
+        let arguments: Vec<&str> = ["audit"].into_iter().chain(arguments.iter().copied()).collect();
+        let out = self.run(&arguments).await;
+        assert!(out.status.success(), "`audit`: {}\n{}", String::from_utf8_lossy(&out.stderr), self.told());
+        String::from_utf8(out.stdout).unwrap()
+    }
+
     /// Waits until a worker has emptied the queue.
     pub async fn finish(&mut self, work: Process) {
         let status = work.ended(|| self.told()).await;
@@ -560,10 +644,15 @@ poll = "100ms"
         self.finish_through_retries(work).await;
     }
 
+    /// Lets every pause between two tries end at once, until the task is aborted.
+    pub async fn hurry(&self) -> JoinHandle<()> {
+        let store = Store::open(&self.data()).await;
+        tokio::spawn(async move { store.keep_everything_due().await })
+    }
+
     /// The same for a worker that was started before.
     pub async fn finish_through_retries(&mut self, work: Process) {
-        let store = Store::open(&self.data()).await;
-        let hurry = tokio::spawn(async move { store.keep_everything_due().await });
+        let hurry = self.hurry().await;
         let status = work.ended(|| self.told()).await;
         hurry.abort();
         assert!(status.success(), "`work --drain` ended with {status}\n{}", self.told());
@@ -787,7 +876,11 @@ impl Store {
         let mut pulse = tokio::time::interval(Duration::from_millis(50));
         loop {
             pulse.tick().await;
-            sqlx::query("UPDATE jobs SET due = 0 WHERE state = 'queued'").execute(&self.0).await.unwrap();
+            for statement in
+                ["UPDATE jobs SET due = 0 WHERE state = 'queued'", "UPDATE errands SET due = 0 WHERE state = 'queued'"]
+            {
+                sqlx::query(statement).execute(&self.0).await.unwrap();
+            }
         }
     }
 }
@@ -842,6 +935,11 @@ impl Process {
         let id = self.child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()));
         let id = id.expect("the process has not been waited for");
         rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+    }
+
+    /// Returns when it has ended.
+    pub async fn over(&mut self) {
+        self.child.wait().await.unwrap();
     }
 
     /// Waits for its end. One that does not end fails the story, which tells what it knows.

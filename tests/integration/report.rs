@@ -16,7 +16,7 @@ use evidence_gate::report::{
 };
 use evidence_gate::score::{Judged, Record};
 use evidence_gate::words::{
-    BaseSha, ForgeKind, HeadSha, InstallationId, PullNumber, RepoRef, RepositoryId, RunId, Verdict,
+    BaseSha, ForgeKind, HeadSha, InstallationId, PullNumber, RepoRef, RepositoryId, Role, RunId, Verdict,
 };
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -329,6 +329,10 @@ impl Forge for OneRun {
         nothing_else()
     }
 
+    async fn role(&self, _: &RepoRef, _: Option<InstallationId>, _: &str) -> Result<Option<Role>, ForgeError> {
+        nothing_else()
+    }
+
     async fn open_run(&self, _: &RepoRef, _: Option<InstallationId>, _: &NewRun) -> Result<RunId, ForgeError> {
         nothing_else()
     }
@@ -398,7 +402,7 @@ async fn a_posted_verdict_is_read_back_as_it_was_meant() {
         };
         assert_eq!(output.title, default_record(verdict).title);
         assert!(fallback.summary.len() < 1_000);
-        assert_eq!(buttons, &[], "no button before something answers it");
+        assert_eq!(buttons, &evidence_gate::report::buttons());
     }
 }
 

@@ -2,6 +2,11 @@
 //!
 //! Nothing is lost, nothing is published twice, and nothing becomes a success wrongly.
 
+mod base;
+mod commands;
+mod missed;
+mod model;
+
 use std::time::Duration;
 
 use insta::assert_snapshot;

@@ -95,6 +95,10 @@ impl Answer {
                 "{whose} may not do this (403): {said}; it takes the permission {needs}, granted in the App's settings \
                  and then accepted by the installation's owner"
             ),
+            422 if said.contains("permissions requested are not granted") => format!(
+                "{whose} lacks the permission {needs} (422); add it in the App's settings under \"Permissions & events\", and then \
+                 have the installation's owner accept it"
+            ),
             _ => format!("GitHub refuses it ({status}): {said}"),
         };
         ForgeError::GiveUp { doing, why }

@@ -25,7 +25,7 @@ use crate::forge::{
     Annotation, AnnotationLevel, Button, Clock, Conclusion, Forge, ForgeError, NewRun, Output, PostedRun, Pull, Remote,
     RunUpdate,
 };
-use crate::words::{BaseSha, HeadSha, InstallationId, PullNumber, RepoRef, RunId};
+use crate::words::{BaseSha, HeadSha, InstallationId, PullNumber, RepoRef, Role, RunId};
 
 /// GitHub takes no more annotations in one request (R43).
 const ANNOTATIONS_PER_REQUEST: usize = 50;
@@ -37,12 +37,14 @@ const MOST_PAGES: usize = 40;
 /// GitHub, or a GitHub Enterprise Server, as one GitHub App sees it. Share it behind an `Arc`: it keeps the tokens, and each
 /// installation's turn to write.
 pub struct GitHub {
-    wire: Wire,
-    app: App,
-    lanes: Lanes,
-    app_id: u64,
-    check_name: String,
+    pub(super) wire: Wire,
+    pub(super) app: App,
+    pub(super) lanes: Lanes,
+    pub(super) app_id: u64,
+    pub(super) check_name: String,
     git: Url,
+    /// Lists, as they were last read.
+    pub(super) known: moka::future::Cache<String, super::conditional::Known>,
 }
 
 /// Addresses and names only.
@@ -72,10 +74,16 @@ impl GitHub {
             app_id: settings.app_id,
             check_name: settings.check_name.clone(),
             git: settings.git.clone(),
+            known: super::conditional::pages(),
         })
     }
 
-    async fn key(&self, repo: &RepoRef, installation: Option<InstallationId>, scope: Scope) -> Result<Key, ForgeError> {
+    pub(super) async fn key(
+        &self,
+        repo: &RepoRef,
+        installation: Option<InstallationId>,
+        scope: Scope,
+    ) -> Result<Key, ForgeError> {
         let installation = match installation {
             Some(id) => id,
             None => self.app.installation(&self.wire, &self.lanes, repo).await?,
@@ -83,11 +91,11 @@ impl GitHub {
         Ok(Key { installation, repository: repo.id, scope })
     }
 
-    async fn token(&self, key: Key, refused: Option<&Arc<Token>>) -> Result<Arc<Token>, ForgeError> {
+    pub(super) async fn token(&self, key: Key, refused: Option<&Arc<Token>>) -> Result<Arc<Token>, ForgeError> {
         self.app.token(&self.wire, &self.lanes, key, refused).await
     }
 
-    fn repo_url(&self, repo: &RepoRef, rest: &[&str]) -> Url {
+    pub(super) fn repo_url(&self, repo: &RepoRef, rest: &[&str]) -> Url {
         let mut segments = vec!["repos", repo.name.owner(), repo.name.name()];
         segments.extend(rest);
         self.wire.http.url(&segments)
@@ -95,7 +103,12 @@ impl GitHub {
 
     /// Sends a request with the installation's token, in the installation's turn if it writes. A refused token is waited for
     /// while it is fresh and replaced once (R84); both are safe for a write too, since a 401 did nothing.
-    async fn call(&self, key: Key, call: Call<'_>) -> Result<Answer, ForgeError> {
+    pub(super) async fn call(&self, key: Key, call: Call<'_>) -> Result<Answer, ForgeError> {
+        self.call_if(key, call, None).await
+    }
+
+    /// The same; with an `etag` the answer may be 304 with nothing in it.
+    pub(super) async fn call_if(&self, key: Key, call: Call<'_>, etag: Option<&str>) -> Result<Answer, ForgeError> {
         let lane = self.lanes.of(Some(key.installation));
         let (mut turn, repeat) =
             if call.method == Method::GET { (None, Repeat::Safe) } else { (Some(lane.turn().await), Repeat::Never) };
@@ -109,6 +122,7 @@ impl GitHub {
                 url: call.url.clone(),
                 authorization: &token.bearer,
                 body: call.body,
+                etag,
             };
             let answer = self.wire.send(&lane, turn.as_mut(), &request, repeat, call.doing).await?;
             if answer.status != StatusCode::UNAUTHORIZED {
@@ -128,7 +142,7 @@ impl GitHub {
         }
     }
 
-    async fn get(&self, key: Key, url: Url, doing: &'static str) -> Result<Answer, ForgeError> {
+    pub(super) async fn get(&self, key: Key, url: Url, doing: &'static str) -> Result<Answer, ForgeError> {
         let answer = self.call(key, Call { method: Method::GET, url, body: None, doing }).await?;
         answer.accepted(asked(key, doing))
     }
@@ -250,7 +264,7 @@ impl GitHub {
     }
 
     /// Now, by GitHub's clock as far as we know it, in whole seconds as its API writes them.
-    fn moment(&self) -> String {
+    pub(super) fn moment(&self) -> String {
         let now = self.app.now(&self.wire);
         Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
     }
@@ -296,6 +310,15 @@ impl Forge for GitHub {
         let rest: Vec<&str> = ["git", "ref", "heads"].into_iter().chain(branch.split('/')).collect();
         let found: RefShape = self.get(key, self.repo_url(repo, &rest), DOING).await?.json(DOING)?;
         found.into_tip(DOING, branch)
+    }
+
+    async fn role(
+        &self,
+        repo: &RepoRef,
+        installation: Option<InstallationId>,
+        login: &str,
+    ) -> Result<Option<Role>, ForgeError> {
+        self.role_of(repo, installation, login).await
     }
 
     async fn remote(&self, repo: &RepoRef, installation: Option<InstallationId>) -> Result<Remote, ForgeError> {
@@ -370,11 +393,11 @@ impl Forge for GitHub {
     }
 }
 
-struct Call<'a> {
-    method: Method,
-    url: Url,
-    body: Option<&'a Value>,
-    doing: &'static str,
+pub(super) struct Call<'a> {
+    pub(super) method: Method,
+    pub(super) url: Url,
+    pub(super) body: Option<&'a Value>,
+    pub(super) doing: &'static str,
 }
 
 /// [`RunUpdate::Completed`], borrowed.
@@ -415,7 +438,7 @@ fn batches(conclusion: Conclusion, annotations: &[Annotation], completed: bool) 
     chunks.into_iter().enumerate().map(batch).collect()
 }
 
-fn asked(key: Key, doing: &'static str) -> Asked {
+pub(super) fn asked(key: Key, doing: &'static str) -> Asked {
     Asked { doing, installation: Some(key.installation), needs: key.scope.words() }
 }
 
@@ -423,7 +446,7 @@ fn head_ref(pull: PullNumber) -> String {
     format!("refs/pull/{pull}/head")
 }
 
-fn conclusion_word(conclusion: Conclusion) -> &'static str {
+pub(super) fn conclusion_word(conclusion: Conclusion) -> &'static str {
     match conclusion {
         Conclusion::Success => "success",
         Conclusion::Failure => "failure",
@@ -431,7 +454,7 @@ fn conclusion_word(conclusion: Conclusion) -> &'static str {
     }
 }
 
-fn output_json(output: &Output) -> Value {
+pub(super) fn output_json(output: &Output) -> Value {
     let mut json = json!({ "title": output.title, "summary": output.summary });
     if let Some(text) = &output.text {
         json["text"] = text.as_str().into();
@@ -460,7 +483,7 @@ fn button_json(button: &Button) -> Value {
 }
 
 /// The address of the next page, from the `link` header.
-fn next_page(from: &Url, headers: &HeaderMap) -> Option<Url> {
+pub(super) fn next_page(from: &Url, headers: &HeaderMap) -> Option<Url> {
     let links = headers.get_all(header::LINK).iter().filter_map(|value| value.to_str().ok());
     links.flat_map(|links| links.split(',')).find_map(|link| {
         let (target, parameters) = link.split_once(';')?;

@@ -32,6 +32,8 @@ pub(super) struct Request<'a> {
     /// The value of the `Authorization` header.
     pub(super) authorization: &'a SecretString,
     pub(super) body: Option<&'a serde_json::Value>,
+    /// What the answer is known by; unchanged, it comes as 304.
+    pub(super) etag: Option<&'a str>,
 }
 
 /// Why no answer came, or none that may be used.
@@ -111,6 +113,9 @@ impl Http {
             .header(header::ACCEPT, "application/vnd.github+json")
             .header("x-github-api-version", "2022-11-28")
             .header(header::USER_AGENT, concat!("evidence-gate/", env!("CARGO_PKG_VERSION")));
+        if let Some(etag) = request.etag {
+            outgoing = outgoing.header(header::IF_NONE_MATCH, etag);
+        }
         if bytes.is_some() {
             outgoing = outgoing.header(header::CONTENT_TYPE, "application/json");
         }

@@ -9,6 +9,7 @@ use tokio::sync::MutexGuard;
 use tokio::time::Instant;
 
 use super::limits::Limit;
+use crate::forge::Budget;
 use crate::words::InstallationId;
 
 /// A lane for each installation, and one (`None`) for the App itself. Grows with the number of installations, a few bytes each.
@@ -27,6 +28,7 @@ pub(super) struct Lane {
     /// When the last write ended. The lock is the turn.
     last_write: tokio::sync::Mutex<Option<Instant>>,
     shut: Mutex<Shut>,
+    budget: Mutex<Option<Budget>>,
 }
 
 #[derive(Default)]
@@ -39,6 +41,18 @@ impl Lane {
     /// Waits for the right to write. It ends when the turn is dropped.
     pub(super) async fn turn(&self) -> Turn<'_> {
         Turn { last_write: self.last_write.lock().await }
+    }
+
+    /// What is left, as far as the last answer said.
+    pub(super) fn budget(&self) -> Option<Budget> {
+        *self.budget.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes what an answer said of it.
+    pub(super) fn note_budget(&self, said: Option<Budget>) {
+        if said.is_some() {
+            *self.budget.lock().unwrap_or_else(PoisonError::into_inner) = said;
+        }
     }
 
     /// How long nothing may be sent. Zero: the lane is open.

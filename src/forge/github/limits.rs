@@ -7,6 +7,8 @@ use std::time::Duration;
 use http::{HeaderMap, StatusCode};
 use jiff::Timestamp;
 
+use crate::forge::Budget;
+
 /// A longer wait than GitHub ever asks for is taken for a fault in the header, and cut.
 const LONGEST: Duration = Duration::from_hours(24);
 /// Where GitHub does not say how long, this long, doubled each time in a row.
@@ -56,6 +58,20 @@ pub(super) fn until_reset(headers: &HeaderMap, now: Timestamp) -> Option<Duratio
     let reset = Timestamp::from_second(number(headers, "x-ratelimit-reset")?).ok()?;
     // GitHub's own clock, where the answer shows it, since `reset` is told by that clock.
     Some(until(reset, date(headers).unwrap_or(now)).max(Duration::from_secs(1)))
+}
+
+/// What an answer says is left of the primary limit.
+pub(super) fn budget(headers: &HeaderMap) -> Option<Budget> {
+    let count = |name| u64::try_from(number(headers, name)?).ok();
+    let resource = headers.get("x-ratelimit-resource").and_then(|value| value.to_str().ok());
+    if resource.is_some_and(|resource| resource != "core") {
+        return None;
+    }
+    Some(Budget {
+        remaining: count("x-ratelimit-remaining")?,
+        limit: count("x-ratelimit-limit")?,
+        resets: number(headers, "x-ratelimit-reset")?,
+    })
 }
 
 /// The header `retry-after`: seconds, or a date.

@@ -11,11 +11,14 @@
 mod answer;
 mod auth;
 mod client;
+mod conditional;
 mod http;
 mod lane;
 mod limits;
+mod roles;
 mod settings;
 mod shapes;
+mod surroundings;
 mod tokens;
 mod wire;
 

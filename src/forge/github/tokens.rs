@@ -31,13 +31,18 @@ const FRESH: SignedDuration = SignedDuration::from_secs(5);
 /// An installation that was looked up is looked up again after this time, since an App can be removed and installed anew.
 const LOOKED_UP_FOR: Duration = Duration::from_mins(10);
 
-/// What a token is for. One that git sees can publish nothing, and one that publishes can read no code.
+/// What a token is for. One that git sees can publish nothing, and one that publishes can read no code. Each is for one repository,
+/// but for the one that reads names only.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Scope {
     /// The pull request and the repository's objects.
     Read,
     /// Check runs.
     Checks,
+    /// Comments and reactions.
+    Comments,
+    /// The names of all repositories of the installation, and nothing in them.
+    Names,
 }
 
 impl Scope {
@@ -46,6 +51,8 @@ impl Scope {
         match self {
             Self::Read => json!({ "contents": "read", "pull_requests": "read" }),
             Self::Checks => json!({ "checks": "write" }),
+            Self::Comments => json!({ "pull_requests": "write" }),
+            Self::Names => json!({ "metadata": "read" }),
         }
     }
 
@@ -54,6 +61,8 @@ impl Scope {
         match self {
             Self::Read => "`contents: read` and `pull requests: read`",
             Self::Checks => "`checks: write`",
+            Self::Comments => "`pull requests: write`",
+            Self::Names => "`metadata: read`",
         }
     }
 }
@@ -211,7 +220,10 @@ impl App {
         const DOING: &str = "mint an installation token";
         let Key { installation, repository, scope } = key;
         let url = wire.http.url(&["app", "installations", &installation.to_string(), "access_tokens"]);
-        let body = json!({ "repository_ids": [repository.0], "permissions": scope.permissions() });
+        let mut body = json!({ "permissions": scope.permissions() });
+        if scope != Scope::Names {
+            body["repository_ids"] = json!([repository.0]);
+        }
         let asked = Asked { doing: DOING, installation: Some(installation), needs: scope.words() };
         let minted = match self.ask(wire, lanes, Method::POST, url, Some(&body), asked).await {
             Err(ForgeError::NotFound { .. }) => {
@@ -229,7 +241,7 @@ impl App {
     }
 
     /// Asks as the App itself. A token minted twice does no harm, so that every such request may be repeated.
-    async fn ask(
+    pub(super) async fn ask(
         &self,
         wire: &Wire,
         lanes: &Lanes,
@@ -245,7 +257,8 @@ impl App {
                 doing: asked.doing,
                 why: "the App's private key cannot sign any more".to_owned(),
             })?;
-            let request = Request { method: method.clone(), url: url.clone(), authorization: &authorization, body };
+            let request =
+                Request { method: method.clone(), url: url.clone(), authorization: &authorization, body, etag: None };
             let answer = wire.send(&lane, None, &request, Repeat::Safe, asked.doing).await?;
             if answer.status != StatusCode::UNAUTHORIZED {
                 return answer.accepted(asked);

@@ -8,7 +8,7 @@ use http::Method;
 use super::answer::Answer;
 use super::http::{Broken, Http, Request};
 use super::lane::{Lane, Turn};
-use super::limits::{Limit, limit, retry_after, until_reset};
+use super::limits::{Limit, budget, limit, retry_after, until_reset};
 use super::settings::Pace;
 use crate::forge::{Clock, ForgeError};
 
@@ -114,6 +114,7 @@ impl Wire {
             let why = format!("GitHub's rate limit ({status}); it is lifted in {} s", wait.as_secs());
             return Outcome::Limited { wait, why };
         }
+        lane.note_budget(budget(&answer.headers));
         lane.accepted(now);
         if let Some(wait) = until_reset(&answer.headers, now) {
             lane.limited(Limit::Said(wait), now);

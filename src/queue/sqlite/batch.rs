@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sqlx::{SqliteConnection, SqlitePool};
 
+use super::errands::{self, Came};
 use super::group::{Incoming, Kept};
 use super::rows::PullKey;
 use super::write::Write;
@@ -47,6 +48,9 @@ async fn within(db: &mut SqliteConnection, group: &[Incoming]) -> Result<Vec<Kep
     let before = work::standing(db, &asking).await?;
     let mut after = before.clone();
     let mut kept: Vec<Kept> = group.iter().zip(&novelty).map(|(one, novelty)| one.fold(*novelty, &mut after)).collect();
+    for ((incoming, novelty), kept) in group.iter().zip(&novelty).zip(&mut kept) {
+        incoming.queue_errand(db, *novelty, kept).await?;
+    }
     seen::insert(db, &numbered, &novelty, &kept).await?;
     work::write(db, &before, &after).await?;
     for (incoming, kept) in group.iter().zip(&mut kept) {
@@ -62,7 +66,7 @@ impl Incoming {
     fn pull(&self) -> Option<PullKey> {
         match &self.asks {
             Event::Trigger(trigger) => Some(PullKey::of(trigger)),
-            Event::Ignored(_) => None,
+            Event::Errand(_) | Event::Ignored(_) => None,
         }
     }
 
@@ -74,6 +78,8 @@ impl Incoming {
             (Novelty::New | Novelty::Replay, Event::Ignored(why)) => {
                 return Kept::Stored(Stored::Ignored(why.to_string()));
             }
+            // Kept by itself, in the same transaction: see `queue_errand`.
+            (Novelty::New | Novelty::Replay, Event::Errand(_)) => return Kept::Stored(Stored::Coalesced),
             (Novelty::New, Event::Trigger(trigger)) => trigger.clone(),
             // An old body that anybody may have sent: all it can ask for is a look at how things stand now (R8, R11).
             (Novelty::Replay, Event::Trigger(trigger)) => {
@@ -81,11 +87,35 @@ impl Incoming {
             }
         };
         let standing = work.entry(PullKey::of(&trigger)).or_default();
-        Kept::Stored(match standing.fold(trigger, self.received) {
+        let folded = standing.fold(trigger, self.received);
+        if let Some(pending) = standing.queued.as_mut().filter(|pending| pending.newest == self.received) {
+            pending.delivery = Some(self.id.clone());
+        }
+        Kept::Stored(match folded {
             Folded::Queued => Stored::Queued,
             Folded::Coalesced => Stored::Coalesced,
             Folded::Dropped => Stored::Ignored("closed, and no work is left".to_owned()),
         })
+    }
+
+    /// Queues the errand that it asks for, if it asks for one and says something new. What a queued one will do anyway, and what is
+    /// done once and was, stays as it was folded.
+    async fn queue_errand(
+        &self,
+        db: &mut SqliteConnection,
+        novelty: Novelty,
+        kept: &mut Kept,
+    ) -> Result<(), sqlx::Error> {
+        let came = match novelty {
+            Novelty::New => Came::First,
+            Novelty::Replay => Came::Replayed,
+            Novelty::Duplicate | Novelty::OtherBody => return Ok(()),
+        };
+        let Event::Errand(errand) = &self.asks else { return Ok(()) };
+        if errands::queue(db, errand, Some(self.id.as_str()), came, self.received).await? {
+            *kept = Kept::Stored(Stored::Queued);
+        }
+        Ok(())
     }
 
     /// A redelivery asks for nothing, unless the work it once asked for has failed for good: then it is tried again (R8).
@@ -94,7 +124,7 @@ impl Incoming {
             Event::Trigger(trigger) if trigger.cause != Cause::Closed => {
                 work::revive_newest_dead(db, PullKey::of(trigger), self.received).await
             }
-            Event::Trigger(_) | Event::Ignored(_) => Ok(false),
+            Event::Trigger(_) | Event::Errand(_) | Event::Ignored(_) => Ok(false),
         }
     }
 }

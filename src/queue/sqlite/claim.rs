@@ -9,6 +9,7 @@ use uuid::{NoContext, Uuid};
 use super::rows::{JOB_COLUMNS, JobRow, PullKey, cause_word, micros};
 use super::work;
 use super::write::{Doing as _, Write};
+use crate::event::Trigger;
 use crate::queue::backoff::MAX_ATTEMPTS;
 use crate::queue::coalesce::{SUPERSEDES_NOTHING, later};
 use crate::queue::{EvaluationId, Generation, JobId, Lease, QueueError, RunnerId};
@@ -119,7 +120,7 @@ async fn take(
     .execute(&mut *db)
     .await
     .doing(DOING)?;
-    begin_evaluation(db, pull, evaluation, generation, now).await.doing(DOING)?;
+    begin_evaluation(db, &job.trigger, evaluation, generation, now).await.doing(DOING)?;
     Ok(Lease { job, generation, evaluation, expires })
 }
 
@@ -146,16 +147,17 @@ fn new_evaluation(now: Timestamp) -> EvaluationId {
 /// A later try begins with what the earlier one noted, so that its run is found and not made twice. What was late is not carried on.
 async fn begin_evaluation(
     db: &mut SqliteConnection,
-    pull: PullKey,
+    trigger: &Trigger,
     id: EvaluationId,
     generation: Generation,
     now: Timestamp,
 ) -> Result<(), sqlx::Error> {
-    let (forge, repository, number) = pull.columns();
+    let (forge, repository, number) = PullKey::of(trigger).columns();
     sqlx::query(
-        "INSERT INTO evaluations (id, generation, forge, repository, pull, started, state, head, run, verdict, record)
+        "INSERT INTO evaluations (id, generation, forge, repository, pull, started, state, head, run, verdict, record,
+            name, installation)
          SELECT ?1, ?2, ?3, ?4, ?5, ?6, coalesce(nullif(state, 'late'), 'started'), head, run,
-            iif(state = 'late', NULL, verdict), iif(state = 'late', NULL, record)
+            iif(state = 'late', NULL, verdict), iif(state = 'late', NULL, record), ?7, ?8
          FROM (SELECT 1) LEFT JOIN (SELECT * FROM evaluations WHERE id = ?1 ORDER BY generation DESC LIMIT 1) ON true",
     )
     .bind(id.0.as_bytes().to_vec())
@@ -164,6 +166,8 @@ async fn begin_evaluation(
     .bind(repository)
     .bind(number)
     .bind(micros(now))
+    .bind(trigger.repository.name.as_str())
+    .bind(trigger.installation.map(|id| id.0.cast_signed()))
     .execute(db)
     .await?;
     Ok(())

@@ -10,7 +10,8 @@ use crate::queue::{Depth, Job, JobId, QueueError};
 /// [`crate::queue::Queue::depth`].
 pub(super) async fn depth(readers: &SqlitePool, now: Timestamp) -> Result<Depth, QueueError> {
     let sql = "SELECT count(*) FILTER (WHERE state = 'queued'), count(*) FILTER (WHERE state = 'running'),
-        count(*) FILTER (WHERE state = 'dead'), min(queued) FILTER (WHERE state = 'queued') FROM jobs";
+        count(*) FILTER (WHERE state = 'dead'), min(queued) FILTER (WHERE state = 'queued')
+        FROM (SELECT state, queued FROM jobs UNION ALL SELECT state, queued FROM errands WHERE state != 'done')";
     let row: (i64, i64, i64, Option<i64>) =
         sqlx::query_as(sql).fetch_one(readers).await.doing("count what is queued")?;
     let (queued, running, dead, oldest) = row;

@@ -46,6 +46,9 @@ pub(super) fn cause_word(cause: Cause) -> &'static str {
         Cause::Retargeted => "retargeted",
         Cause::DraftFlipped => "draft_flipped",
         Cause::Replayed => "replayed",
+        Cause::Asked => "asked",
+        Cause::BaseChanged => "base_changed",
+        Cause::Missed => "missed",
         Cause::Closed => "closed",
     }
 }
@@ -58,12 +61,15 @@ fn cause(word: &str) -> Option<Cause> {
         Cause::Retargeted,
         Cause::DraftFlipped,
         Cause::Replayed,
+        Cause::Asked,
+        Cause::BaseChanged,
+        Cause::Missed,
         Cause::Closed,
     ];
     all.into_iter().find(|cause| cause_word(*cause) == word)
 }
 
-fn forge(word: &str) -> Option<ForgeKind> {
+pub(super) fn forge(word: &str) -> Option<ForgeKind> {
     [ForgeKind::Github, ForgeKind::Gitlab, ForgeKind::Local].into_iter().find(|forge| forge.as_str() == word)
 }
 
@@ -92,11 +98,12 @@ pub(super) struct JobRow {
     pub(super) attempt: i64,
     pub(super) evaluation: Option<Vec<u8>>,
     pub(super) error: Option<String>,
+    pub(super) delivery: Option<String>,
 }
 
 /// The columns of [`JobRow`].
 pub(super) const JOB_COLUMNS: &str = "id, v, forge, repository, pull, name, installation, head, cause, state, \
-                                      queued, newest, due, attempt, evaluation, error";
+                                      queued, newest, due, attempt, evaluation, error, delivery";
 
 impl JobRow {
     pub(super) fn id(&self) -> JobId {
@@ -195,7 +202,18 @@ mod tests {
 
     #[test]
     fn every_word_that_is_written_is_read_back() {
-        for word in ["opened", "reopened", "pushed", "retargeted", "draft_flipped", "replayed", "closed"] {
+        for word in [
+            "opened",
+            "reopened",
+            "pushed",
+            "retargeted",
+            "draft_flipped",
+            "replayed",
+            "asked",
+            "base_changed",
+            "missed",
+            "closed",
+        ] {
             assert_eq!(cause(word).map(cause_word), Some(word));
         }
         for word in ["github", "gitlab", "local"] {

@@ -53,6 +53,7 @@ fn add(work: &mut Work, row: &JobRow) -> Result<(), QueueError> {
             due: row.moment(row.due)?,
             attempt: job.attempt,
             evaluation: row.evaluation()?,
+            delivery: row.delivery.as_deref().and_then(|id| id.parse().ok()),
         });
     }
     Ok(())
@@ -82,13 +83,13 @@ pub(super) async fn write(db: &mut SqliteConnection, before: &Work, after: &Work
 async fn upsert(db: &mut SqliteConnection, jobs: &[&Pending]) -> Result<(), sqlx::Error> {
     let sql = values(
         "INSERT INTO jobs (v, forge, repository, pull, name, installation, head, cause, state,
-            queued, newest, due, attempt, evaluation) VALUES ",
-        "(?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?)",
+            queued, newest, due, attempt, evaluation, delivery) VALUES ",
+        "(?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?)",
         jobs.len(),
         " ON CONFLICT (forge, repository, pull) WHERE state = 'queued' DO UPDATE SET
             v = excluded.v, name = excluded.name, installation = excluded.installation, head = excluded.head,
             cause = excluded.cause, queued = excluded.queued, newest = excluded.newest, due = excluded.due,
-            attempt = excluded.attempt, evaluation = excluded.evaluation",
+            attempt = excluded.attempt, evaluation = excluded.evaluation, delivery = excluded.delivery",
     );
     let mut query = sqlx::query(sql);
     for job in jobs {
@@ -102,6 +103,7 @@ async fn upsert(db: &mut SqliteConnection, jobs: &[&Pending]) -> Result<(), sqlx
         query = query.bind(micros(job.queued)).bind(micros(job.newest)).bind(micros(job.due));
         query = query.bind(i64::from(job.attempt));
         query = query.bind(job.evaluation.map(|id| id.0.as_bytes().to_vec()));
+        query = query.bind(job.delivery.as_ref().map(|id| id.as_str()));
     }
     query.execute(db).await?;
     Ok(())

@@ -15,7 +15,7 @@ use crate::config::Unconfigured;
 use crate::event::Cause;
 use crate::evidence::NO_POLICY;
 use crate::forge::{NewRun, Pull, PullState, RunUpdate};
-use crate::pipeline::{self, Origin, Question, Running};
+use crate::pipeline;
 use crate::queue::{Evaluation, EvaluationState, Fenced, Lease, Superseded};
 use crate::report::{self, PostError, Posting, Target};
 use crate::score::{Record, Subject};
@@ -54,6 +54,7 @@ impl Worker {
             return Ok(());
         }
         self.end_run_on_another_head(lease, earlier.as_ref(), &seen).await?;
+        self.reserve(lease, &seen.pull.head).await?;
         if self.finish_interrupted_post(lease, earlier.as_ref(), &seen).await? {
             return self.agree_on_head(lease, &seen);
         }
@@ -128,47 +129,12 @@ impl Worker {
         // The name in the delivery may be an old one; the API follows it, git does not (R87).
         let present = RepoRef { name: seen.pull.repo_name.clone(), ..trigger.repository.clone() };
         let remote = self.forge.remote(&present, trigger.installation).await?;
-        let question = Question {
-            origin: Origin::Pull {
-                repository: trigger.repository.clone(),
-                pull: trigger.pull,
-                author: seen.pull.author.clone(),
-                branch: seen.pull.head_branch.clone(),
-                labels: seen.pull.labels.clone(),
-            },
-            base_ref: seen.pull.base_branch.clone(),
-            base: seen.base.clone(),
-            head: seen.pull.head.clone(),
-            policy: pipeline::operators_policy(self.work().policies.as_deref(), &trigger.repository).map_err(
-                |error| {
-                    warn!(error = &error as &dyn std::error::Error, "the operator's policy cannot be read");
-                    Failure::GiveUp { why: "the operator's policy for this repository cannot be read".to_owned() }
-                },
-            )?,
-            lock: None,
-            ledger: None,
-            map: None,
-            maps: None,
-            known_digests: Some(pipeline::known_digests(&self.settings.data_dir, &trigger.repository)),
-            running: Running {
-                outcomes: Some(pipeline::kept_outcomes(&self.settings.data_dir, &trigger.repository)),
-                ..Running::configured(&self.settings.sandbox)
-            },
-            runner: self.runner.0.clone(),
-            today: None,
-            clock: self.now,
-        };
+        let origin = Self::origin_of(&trigger.repository, &seen.pull);
+        let pull = &seen.pull;
+        let question =
+            self.question(&trigger.repository, origin, pull.base_branch.clone(), seen.base.clone(), pull.head.clone())?;
         let data_dir = self.settings.data_dir.clone();
-        let judged = tokio::task::spawn_blocking(move || pipeline::score_mirrored(&data_dir, &remote, &question)).await;
-        match judged {
-            Ok(Ok(record)) => Ok(record),
-            Ok(Err(error)) => {
-                warn!(error = &error as &dyn std::error::Error, "the change could not be judged");
-                let why = error.public();
-                Err(if error.is_passing() { Failure::retry(why) } else { Failure::GiveUp { why } })
-            }
-            Err(died) => Err(Failure::retry(format!("the judgement died: {died}"))),
-        }
+        self.away(move || pipeline::score_mirrored(&data_dir, &remote, &question)).await
     }
 
     /// Notes the intent, posts, reads back.
@@ -190,7 +156,9 @@ impl Worker {
             head: &seen.pull.head,
             external_id: &lease.evaluation.to_string(),
         };
-        report::post(self.forge.as_ref(), &target, &Posting::of(record, &self.work().rules_url)).await?;
+        let worse = self.worse_beside(lease, record, &seen.pull.head).await?;
+        self.note_verdict(lease, record, run, worse).await?;
+        report::post(self.forge.as_ref(), &target, &Posting::beside(record, &self.work().rules_url, worse)).await?;
         held(self.queue.posted(lease).await?)?;
         info!(verdict = %record.verdict, run.id = %run, "scored {}#{}: {}", trigger.repository, trigger.pull, record.title);
         Ok(())

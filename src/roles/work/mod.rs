@@ -1,7 +1,11 @@
 //! `evidence-gate work`: takes jobs, has each judged, publishes the answer. Holds forge credentials and opens no port.
 
+mod errand;
 mod evaluate;
 mod failure;
+mod house;
+mod question;
+mod shared;
 mod worker;
 
 pub(super) use worker::{Until, Worker};

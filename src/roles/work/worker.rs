@@ -10,7 +10,7 @@ use tracing::{Instrument, error, info, info_span, warn};
 
 use super::failure::Failure;
 use crate::config::{Settings, Work};
-use crate::forge::Forge;
+use crate::forge::{Forge, Surroundings};
 use crate::queue::{Fenced, Lease, MAX_ATTEMPTS, Queue, QueueError, RunnerId, Settled, backoff};
 
 /// How long running jobs may go on after the worker was told to stop. Past it they are dropped; their leases run out.
@@ -29,6 +29,9 @@ pub(in crate::roles) enum Until {
 pub(in crate::roles) struct Worker {
     pub(super) queue: Arc<dyn Queue>,
     pub(super) forge: Arc<dyn Forge>,
+    pub(super) surroundings: Arc<dyn Surroundings>,
+    /// The App's number: runs of others are not ours to touch.
+    pub(super) app: u64,
     pub(super) settings: Settings,
     pub(super) runner: RunnerId,
     pub(super) now: fn() -> Timestamp,
@@ -39,11 +42,13 @@ impl Worker {
     pub(in crate::roles) fn new(
         queue: Arc<dyn Queue>,
         forge: Arc<dyn Forge>,
+        surroundings: Arc<dyn Surroundings>,
+        app: u64,
         settings: Settings,
         runner: RunnerId,
         now: fn() -> Timestamp,
     ) -> Self {
-        Self { queue, forge, settings, runner, now }
+        Self { queue, forge, surroundings, app, settings, runner, now }
     }
 
     pub(super) fn work(&self) -> &Work {
@@ -57,6 +62,7 @@ impl Worker {
         stop: CancellationToken,
     ) -> Result<(), QueueError> {
         let mut jobs = JoinSet::new();
+        let house = (until == Until::Stopped).then(|| tokio::spawn(Arc::clone(&self).keep_house(stop.clone())));
         while !stop.is_cancelled() {
             let idle = !self.claim_while_there_is_room(&mut jobs).await?;
             if idle && jobs.is_empty() && until == Until::Drained && self.is_drained().await? {
@@ -77,6 +83,9 @@ impl Worker {
         if tokio::time::timeout(GRACE, finish).await.is_err() {
             warn!("jobs are still running and are dropped; their leases run out and they are taken up again");
         }
+        if let Some(house) = house {
+            house.abort();
+        }
         Ok(())
     }
 
@@ -84,7 +93,19 @@ impl Worker {
     async fn claim_while_there_is_room(self: &Arc<Self>, jobs: &mut JoinSet<()>) -> Result<bool, QueueError> {
         let mut took = false;
         while jobs.len() < self.work().concurrency.max(1) {
-            let Some(lease) = self.queue.claim(&self.runner, (self.now)(), self.work().lease).await? else { break };
+            // Asked before the jobs, since most of them are quick and people wait; and after, so that none is passed over.
+            if self.claim_errand(jobs).await? {
+                took = true;
+                continue;
+            }
+            let claimed = self.queue.claim(&self.runner, (self.now)(), self.work().lease).await?;
+            let Some(lease) = claimed else {
+                if self.claim_errand(jobs).await? {
+                    took = true;
+                    continue;
+                }
+                break;
+            };
             took = true;
             let trigger = &lease.job.trigger;
             let span = info_span!(
@@ -98,6 +119,15 @@ impl Worker {
             jobs.spawn(Arc::clone(self).work_one(lease).instrument(span));
         }
         Ok(took)
+    }
+
+    async fn claim_errand(self: &Arc<Self>, jobs: &mut JoinSet<()>) -> Result<bool, QueueError> {
+        let claimed = self.queue.claim_errand(&self.runner, (self.now)(), self.work().lease).await?;
+        let Some(lease) = claimed else { return Ok(false) };
+        let key = lease.errand.key();
+        let span = info_span!("errand", errand.key = %key, errand.attempt = lease.attempt);
+        jobs.spawn(Arc::clone(self).work_errand(lease).instrument(span));
+        Ok(true)
     }
 
     async fn is_drained(&self) -> Result<bool, QueueError> {

@@ -150,6 +150,7 @@ impl Inbox for Memory {
         kept.insert(delivery.id().to_string(), delivery);
         Ok(match event {
             Event::Trigger(_) => Stored::Queued,
+            Event::Errand(_) => Stored::Queued,
             Event::Ignored(reason) => Stored::Ignored(reason.to_string()),
         })
     }

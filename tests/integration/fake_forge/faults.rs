@@ -30,6 +30,26 @@ pub enum Route {
     ListRuns,
     /// `GET …/check-runs/{id}/annotations`
     Annotations,
+    /// `GET …/collaborators/{login}/permission`
+    Permission,
+    /// `GET …/pulls`
+    OpenPulls,
+    /// `GET` and `POST …/issues/{number}/comments`
+    Comments,
+    /// `PATCH …/issues/comments/{id}`
+    EditComment,
+    /// `POST …/issues/comments/{id}/reactions`
+    React,
+    /// `GET …/git/matching-refs/…`
+    MatchingRefs,
+    /// `GET /app/installations`
+    Installations,
+    /// `GET /installation/repositories`
+    Repositories,
+    /// `GET /app/hook/deliveries`
+    DeliveryLog,
+    /// `POST /app/hook/deliveries/{id}/attempts`
+    DeliverAgain,
     /// Everything below `….git/`
     Git,
     /// What the fake does not know.

@@ -32,6 +32,45 @@ pub enum Happening {
     Closed(u64),
     Ping,
     Suspended(u64),
+    /// A comment was written; the state has it already.
+    Commented(u64),
+    /// A comment was edited.
+    CommentEdited(u64),
+    /// Somebody pressed GitHub's own Re-run at one run.
+    Rerequested {
+        run: u64,
+        by: &'static str,
+    },
+    /// Somebody pressed our button.
+    Button {
+        run: u64,
+        by: &'static str,
+    },
+    /// Somebody pressed Re-run at all runs of a commit.
+    SuiteRerequested {
+        head: String,
+        by: &'static str,
+    },
+    /// A branch of the repository moved.
+    BasePushed {
+        branch: String,
+        before: String,
+        after: String,
+    },
+    /// The merge queue asks for checks.
+    GroupFormed {
+        branch: String,
+        base: String,
+        head: String,
+        reference: String,
+    },
+    /// The App was installed, or may be used again.
+    Installed(u64),
+    /// A repository was taken out of an installation.
+    RepositoryRemoved {
+        installation: u64,
+        repo: u64,
+    },
 }
 
 /// A delivery, ready to be sent as often as a story wants.
@@ -47,7 +86,13 @@ impl Happening {
     fn event(&self) -> &'static str {
         match self {
             Self::Ping => "ping",
-            Self::Suspended(_) => "installation",
+            Self::Suspended(_) | Self::Installed(_) => "installation",
+            Self::RepositoryRemoved { .. } => "installation_repositories",
+            Self::Commented(_) | Self::CommentEdited(_) => "issue_comment",
+            Self::Rerequested { .. } | Self::Button { .. } => "check_run",
+            Self::SuiteRerequested { .. } => "check_suite",
+            Self::BasePushed { .. } => "push",
+            Self::GroupFormed { .. } => "merge_group",
             _ => "pull_request",
         }
     }
@@ -65,7 +110,78 @@ impl Happening {
             }
             out
         };
+        let in_repo = |mut out: Value, by: &str| {
+            out["repository"] = shapes::repository(state, repo);
+            out["sender"] = shapes::user(state, by);
+            if let Some((id, _)) = state.installation_of(repo) {
+                out["installation"] = json!({ "id": id, "node_id": format!("MDIz{id}") });
+            }
+            out
+        };
+        let of_comment = |action: &str, id: u64| {
+            let comment = &state.comments[&id];
+            let by = comment.author.clone().unwrap_or_else(|| "evidence-gate[bot]".to_owned());
+            let out = json!({
+                "action": action, "issue": shapes::issue(state, repo, comment.issue), "comment": shapes::comment(state, id),
+            });
+            in_repo(out, &by)
+        };
         match self {
+            Self::Commented(id) => of_comment("created", *id),
+            Self::CommentEdited(id) => {
+                let mut out = of_comment("edited", *id);
+                out["changes"] = json!({ "body": { "from": "an older text" } });
+                out
+            }
+            Self::Rerequested { run, by } => {
+                in_repo(json!({ "action": "rerequested", "check_run": shapes::run(state, &state.runs[run]) }), by)
+            }
+            Self::Button { run, by } => {
+                let out = json!({
+                    "action": "requested_action", "check_run": shapes::run(state, &state.runs[run]),
+                    "requested_action": { "identifier": "rescore" },
+                });
+                in_repo(out, by)
+            }
+            Self::SuiteRerequested { head, by } => {
+                let out = json!({
+                    "action": "rerequested",
+                    "check_suite": { "id": 5_000_000 + repo, "head_sha": head, "app": shapes::app(state), "pull_requests": [] },
+                });
+                in_repo(out, by)
+            }
+            Self::BasePushed { branch, before, after } => {
+                let out = json!({
+                    "ref": format!("refs/heads/{branch}"), "before": before, "after": after, "created": false,
+                    "deleted": false, "forced": false, "base_ref": null, "compare": "", "commits": [], "head_commit": null,
+                    "pusher": { "name": "mia", "email": null },
+                });
+                in_repo(out, "mia")
+            }
+            Self::GroupFormed { branch, base, head, reference } => {
+                let out = json!({
+                    "action": "checks_requested",
+                    "merge_group": { "head_sha": head, "head_ref": reference, "base_sha": base,
+                                     "base_ref": format!("refs/heads/{branch}"), "head_commit": {} },
+                });
+                in_repo(out, "mia")
+            }
+            Self::Installed(id) => {
+                let of = &state.installations[id];
+                json!({
+                    "action": "created", "installation": shapes::installation(state, *id, of), "repositories": [],
+                    "sender": shapes::user(state, &of.account),
+                })
+            }
+            Self::RepositoryRemoved { installation, repo } => {
+                let of = &state.installations[installation];
+                json!({
+                    "action": "removed", "installation": shapes::installation(state, *installation, of),
+                    "repository_selection": "selected", "repositories_added": [],
+                    "repositories_removed": [{ "id": repo, "full_name": state.repos[repo].full_name() }],
+                    "sender": shapes::user(state, &of.account),
+                })
+            }
             Self::Opened(number) => of_pull("opened", *number),
             Self::Reopened(number) => of_pull("reopened", *number),
             Self::ReadyForReview(number) => of_pull("ready_for_review", *number),

@@ -8,7 +8,9 @@ mod faults;
 pub mod git_http;
 mod hooks;
 mod keys;
+mod lists;
 mod own;
+mod people;
 mod rest;
 mod shapes;
 mod state;
@@ -138,7 +140,7 @@ fn first_state(origin: String) -> State {
         private: false,
         fork,
     };
-    let permissions = [("checks", "write"), ("contents", "read"), ("metadata", "read"), ("pull_requests", "read")];
+    let permissions = [("checks", "write"), ("contents", "read"), ("metadata", "read"), ("pull_requests", "write")];
     State {
         origin,
         app: App {
@@ -152,7 +154,10 @@ fn first_state(origin: String) -> State {
             user(10, "acme", "Organization"),
             user(11, "ada", "User"),
             user(12, "mallory", "User"),
+            user(14, "mia", "User"),
+            user(15, "rita", "User"),
             user(13, "agent[bot]", "Bot"),
+            user(16, "evidence-gate[bot]", "Bot"),
         ]),
         repos: BTreeMap::from([(WIDGETS, repo("acme", false)), (FORK, repo("mallory", true))]),
         pulls: BTreeMap::new(),
@@ -162,6 +167,13 @@ fn first_state(origin: String) -> State {
         )]),
         tokens: BTreeMap::new(),
         runs: BTreeMap::new(),
+        roles: BTreeMap::from([((WIDGETS, "mia".to_owned()), ("write", "maintain"))]),
+        watch_greens: false,
+        greens: Vec::new(),
+        remaining: 4999,
+        comments: BTreeMap::new(),
+        log: Vec::new(),
+        asked_again: Vec::new(),
         history: Vec::new(),
         violations: Vec::new(),
         ahead: jiff::SignedDuration::ZERO,

@@ -10,11 +10,12 @@ use axum::http::{HeaderMap, Method, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
 use super::faults::{Fault, Route};
-use super::state::{Asked, Entry, State, Token};
+use super::state::{Asked, Entry, Green, State, Token};
 use super::wire::Scissors;
-use super::{Inner, checks, shapes};
+use super::{Inner, checks, lists, people, shapes};
 
 /// What a rule answers: status and body, or a refusal.
 pub type Answer = Result<(u16, Value), Refusal>;
@@ -28,7 +29,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    fn plain(status: u16, message: &str) -> Self {
+    pub fn plain(status: u16, message: &str) -> Self {
         let body = json!({
             "message": message, "documentation_url": "https://docs.github.com/rest", "status": status.to_string(),
         });
@@ -59,6 +60,10 @@ impl Refusal {
 enum Target {
     Mint { installation: u64 },
     App,
+    Installations,
+    Repositories,
+    DeliveryLog,
+    DeliverAgain(u64),
     Installation { repo: String },
     InRepo { repo: Named, rest: InRepo },
     Git { repo: String },
@@ -79,6 +84,12 @@ enum InRepo {
     Annotations(u64),
     RunsOn(String),
     Branch(String),
+    Permission(String),
+    Pulls,
+    Comments(u64),
+    Comment(u64),
+    Reactions(u64),
+    MatchingRefs(String),
 }
 
 impl Target {
@@ -87,6 +98,12 @@ impl Target {
         let number = |text: &str| text.parse::<u64>().ok();
         let (named, rest) = match parts.as_slice() {
             ["app"] => return Self::App,
+            ["app", "installations"] => return Self::Installations,
+            ["installation", "repositories"] => return Self::Repositories,
+            ["app", "hook", "deliveries"] => return Self::DeliveryLog,
+            ["app", "hook", "deliveries", id, "attempts"] => {
+                return number(id).map_or(Self::Unknown, Self::DeliverAgain);
+            }
             ["app", "installations", id, "access_tokens"] => {
                 return number(id).map_or(Self::Unknown, |installation| Self::Mint { installation });
             }
@@ -104,11 +121,17 @@ impl Target {
         };
         let rest = match rest {
             [] => Some(InRepo::Itself),
+            ["pulls"] => Some(InRepo::Pulls),
+            ["issues", "comments", id] => number(id).map(InRepo::Comment),
+            ["issues", "comments", id, "reactions"] => number(id).map(InRepo::Reactions),
+            ["issues", n, "comments"] => number(n).map(InRepo::Comments),
+            ["git", "matching-refs", "heads", prefix @ ..] => Some(InRepo::MatchingRefs(prefix.join("/"))),
             ["pulls", n] => number(n).map(InRepo::Pull),
             ["check-runs"] => Some(InRepo::Runs),
             ["check-runs", id] => number(id).map(InRepo::Run),
             ["check-runs", id, "annotations"] => number(id).map(InRepo::Annotations),
             ["git", "ref", "heads", branch @ ..] if !branch.is_empty() => Some(InRepo::Branch(branch.join("/"))),
+            ["collaborators", login, "permission"] => Some(InRepo::Permission((*login).to_owned())),
             ["commits", reference, "check-runs"] => Some(InRepo::RunsOn((*reference).to_owned())),
             _ => None,
         };
@@ -120,6 +143,10 @@ impl Target {
         match self {
             Self::Mint { .. } if method == Method::POST => Route::MintToken,
             Self::App if get => Route::App,
+            Self::Installations if get => Route::Installations,
+            Self::Repositories if get => Route::Repositories,
+            Self::DeliveryLog if get => Route::DeliveryLog,
+            Self::DeliverAgain(_) if method == Method::POST => Route::DeliverAgain,
             Self::Installation { .. } if get => Route::FindInstallation,
             Self::Git { .. } => Route::Git,
             Self::InRepo { rest, .. } => match rest {
@@ -131,6 +158,12 @@ impl Target {
                 InRepo::Annotations(_) if get => Route::Annotations,
                 InRepo::RunsOn(_) if get => Route::ListRuns,
                 InRepo::Branch(_) if get => Route::BranchTip,
+                InRepo::Permission(_) if get => Route::Permission,
+                InRepo::Pulls if get => Route::OpenPulls,
+                InRepo::Comments(_) if get || method == Method::POST => Route::Comments,
+                InRepo::Comment(_) if method == Method::PATCH => Route::EditComment,
+                InRepo::Reactions(_) if method == Method::POST => Route::React,
+                InRepo::MatchingRefs(_) if get => Route::MatchingRefs,
                 _ => Route::Unknown,
             },
             _ => Route::Unknown,
@@ -196,7 +229,10 @@ fn note(inner: &Inner, route: Route, parts: &Parts, bytes: &Bytes) -> usize {
 }
 
 async fn work(inner: &Inner, target: &Target, route: Route, parts: &Parts, bytes: &Bytes) -> Response<Body> {
-    let now = inner.state.lock().unwrap().now();
+    let (now, remaining) = {
+        let state = inner.state.lock().unwrap();
+        (state.now(), state.remaining)
+    };
     if let Target::Git { repo } = target {
         return git(inner, repo, parts, bytes).await;
     }
@@ -216,17 +252,25 @@ async fn work(inner: &Inner, target: &Target, route: Route, parts: &Parts, bytes
             Err(_) => Err(Refusal::plain(400, "Problems parsing JSON")),
         }
     };
-    let (status, body, location, link) = match answer {
+    let (mut status, body, location, link) = match answer {
         Ok((status, body, link)) => (status, body, None, link),
         Err(refusal) => (refusal.status, refusal.body, refusal.location, None),
     };
+    let mut text = body.to_string();
+    let etag = format!("W/\"{}\"", hex::encode(Sha256::digest(text.as_bytes())));
+    if route == Route::OpenPulls && parts.headers.get("if-none-match").is_some_and(|known| known == etag.as_str()) {
+        status = 304;
+        text.clear();
+    }
     let mut response = Response::builder()
         .status(status)
+        .header("etag", etag)
         .header("content-type", "application/json; charset=utf-8")
         .header("date", now.strftime("%a, %d %b %Y %H:%M:%S GMT").to_string())
         .header("x-github-request-id", uuid::Uuid::new_v4().to_string())
         .header("x-ratelimit-limit", "5000")
-        .header("x-ratelimit-remaining", "4999")
+        .header("x-ratelimit-remaining", remaining.to_string())
+        .header("x-ratelimit-resource", "core")
         .header("x-ratelimit-reset", (now.as_second() + 3600).to_string());
     if let Some(location) = location {
         response = response.header("location", location);
@@ -234,7 +278,7 @@ async fn work(inner: &Inner, target: &Target, route: Route, parts: &Parts, bytes
     if let Some(link) = link {
         response = response.header("link", link);
     }
-    response.body(Body::from(body.to_string())).unwrap()
+    response.body(Body::from(text)).unwrap()
 }
 
 fn scripted(status: u16, headers: &[(&'static str, String)], body: String) -> Response<Body> {
@@ -262,6 +306,34 @@ fn answer(inner: &Inner, target: &Target, parts: &Parts, query: &[(String, Strin
         Target::App => {
             as_app(state, &parts.headers)?;
             Ok((200, shapes::app(state), None))
+        }
+        Target::Installations => {
+            as_app(state, &parts.headers)?;
+            let all = lists::installations(state);
+            let (page, link) = page(state, parts, query, &all)?;
+            Ok((200, page.into(), link))
+        }
+        Target::DeliveryLog => {
+            as_app(state, &parts.headers)?;
+            let all = lists::deliveries(state);
+            let (page, link) = page(state, parts, query, &all)?;
+            Ok((200, page.into(), link))
+        }
+        Target::DeliverAgain(id) => {
+            as_app(state, &parts.headers)?;
+            state.asked_again.push(*id);
+            Ok((202, json!({}), None))
+        }
+        Target::Repositories => {
+            let token = as_installation(state, &parts.headers)?;
+            let of = &state.installations[&token.installation];
+            let all: Vec<Value> = of.repos.iter().map(|id| shapes::repository(state, *id)).collect();
+            let (page, link) = page(state, parts, query, &all)?;
+            Ok((
+                200,
+                json!({ "total_count": all.len(), "repository_selection": "selected", "repositories": page }),
+                link,
+            ))
         }
         Target::Installation { repo } => {
             as_app(state, &parts.headers)?;
@@ -317,7 +389,11 @@ fn in_repo(
         }
         InRepo::Run(id) if parts.method == Method::PATCH => {
             may("checks", "write")?;
-            checks::update(state, repo, *id, body).map(whole)
+            let answer = checks::update(state, repo, *id, body).map(whole)?;
+            if state.watch_greens {
+                watch(inner, state, repo, *id);
+            }
+            Ok(answer)
         }
         InRepo::Run(id) => {
             may("checks", "read")?;
@@ -336,6 +412,41 @@ fn in_repo(
             let tip = inner.store.read_ref(&full, &format!("refs/heads/{branch}")).ok_or_else(Refusal::not_found)?;
             Ok((200, shapes::branch(state, repo, branch, &tip), None))
         }
+        InRepo::Pulls => {
+            may("pull_requests", "read")?;
+            let all = lists::pulls(state, repo, query);
+            let (page, link) = page(state, parts, query, &all)?;
+            Ok((200, page.into(), link))
+        }
+        InRepo::Comments(number) if parts.method == Method::POST => {
+            may("pull_requests", "write")?;
+            people::comment(state, repo, *number, body).map(whole)
+        }
+        InRepo::Comments(number) => {
+            may("pull_requests", "read")?;
+            let ids = state.comments.iter().filter(|(_, c)| c.repo == repo && c.issue == *number).map(|(id, _)| *id);
+            let all: Vec<Value> = ids.map(|id| shapes::comment(state, id)).collect();
+            let (page, link) = page(state, parts, query, &all)?;
+            Ok((200, page.into(), link))
+        }
+        InRepo::Comment(id) => {
+            may("pull_requests", "write")?;
+            people::edit(state, repo, *id, body).map(whole)
+        }
+        InRepo::Reactions(id) => {
+            may("pull_requests", "write")?;
+            people::react(state, repo, *id, body).map(whole)
+        }
+        InRepo::MatchingRefs(prefix) => {
+            may("contents", "read")?;
+            let all = lists::refs(state, &inner.store, repo, prefix);
+            let (page, link) = page(state, parts, query, &all)?;
+            Ok((200, page.into(), link))
+        }
+        InRepo::Permission(login) => {
+            may("metadata", "read")?;
+            people::permission(state, repo, login).map(whole)
+        }
         InRepo::RunsOn(reference) => {
             may("checks", "read")?;
             let runs = checks::list(state, repo, reference, query)?;
@@ -344,6 +455,20 @@ fn in_repo(
             Ok((200, json!({ "total_count": runs.len(), "check_runs": shown }), link))
         }
     }
+}
+
+/// Keeps a success with what it stands on now.
+fn watch(inner: &Inner, state: &mut State, repo: u64, id: u64) {
+    let full = state.repos[&repo].full_name();
+    let run = &state.runs[&id];
+    if run.conclusion.as_deref() != Some("success") {
+        return;
+    }
+    let head = run.head.clone();
+    let at = |branch: &str| inner.store.read_file(&full, &format!("refs/heads/{branch}"), ".evidence-gate.toml");
+    let open = state.pulls.iter().filter(|((of, _), pull)| *of == repo && pull.open && pull.head == head);
+    let pulls = open.map(|((_, number), pull)| (*number, at(&pull.base_branch))).collect();
+    state.greens.push(Green { run: id, head, pulls });
 }
 
 /// The asked page of a list, and the header that names the others.
@@ -433,7 +558,7 @@ fn mint(state: &mut State, installation: u64, body: &Value) -> Answer {
                 "There is at least one repository that does not exist or is not accessible to the parent installation.",
             ));
         }
-    } else if body.get("repositories").is_none() {
+    } else if body.get("repositories").is_none() && body["permissions"] != json!({ "metadata": "read" }) {
         state.violations.push("a token was asked for without naming its repository".to_owned());
     }
     let mut permissions = state.app.permissions.clone();

@@ -197,6 +197,46 @@ fn minimal_pull(state: &State, repo: u64, number: u64, pull: &Pull) -> Value {
     })
 }
 
+/// A comment, as the API and webhooks carry it.
+pub fn comment(state: &State, id: u64) -> Value {
+    let comment = &state.comments[&id];
+    let full = state.repos[&comment.repo].full_name();
+    let api = format!("{}/repos/{full}/issues", state.origin);
+    let html = format!("{}/{full}/pull/{}#issuecomment-{id}", state.origin, comment.issue);
+    let ours = comment.author.is_none();
+    let login = comment.author.clone().unwrap_or_else(|| format!("{}[bot]", state.app.slug));
+    json!({
+        "id": id, "node_id": format!("IC_{id}"), "url": format!("{api}/comments/{id}"), "html_url": html,
+        "issue_url": format!("{api}/{}", comment.issue), "user": user(state, &login), "created_at": BORN,
+        "updated_at": BORN, "author_association": "CONTRIBUTOR", "body": comment.body,
+        "reactions": { "url": format!("{api}/comments/{id}/reactions"), "total_count": 0, "+1": 0, "-1": 0, "laugh": 0,
+                       "hooray": 0, "confused": 0, "heart": 0, "rocket": 0, "eyes": 0 },
+        "performed_via_github_app": if ours { app(state) } else { Value::Null },
+    })
+}
+
+/// A pull request as the issue that it also is.
+pub fn issue(state: &State, repo: u64, number: u64) -> Value {
+    let pull = &state.pulls[&(repo, number)];
+    let full = state.repos[&repo].full_name();
+    let (api, html) =
+        (format!("{}/repos/{full}/issues/{number}", state.origin), format!("{}/{full}/pull/{number}", state.origin));
+    json!({
+        "url": api, "repository_url": format!("{}/repos/{full}", state.origin), "labels_url": format!("{api}/labels{{/name}}"),
+        "comments_url": format!("{api}/comments"), "events_url": format!("{api}/events"), "html_url": html,
+        "id": 700_000 + number, "node_id": format!("I_{number}"), "number": number, "title": pull.title,
+        "user": user(state, &pull.author), "labels": [], "state": if pull.open { "open" } else { "closed" },
+        "locked": false, "assignee": null, "assignees": [], "milestone": null, "comments": 1, "created_at": BORN,
+        "updated_at": BORN, "closed_at": null, "author_association": "CONTRIBUTOR", "active_lock_reason": null,
+        "draft": pull.draft, "body": null,
+        "reactions": { "url": format!("{api}/reactions"), "total_count": 0, "+1": 0, "-1": 0, "laugh": 0, "hooray": 0,
+                       "confused": 0, "heart": 0, "rocket": 0, "eyes": 0 },
+        "timeline_url": format!("{api}/timeline"), "performed_via_github_app": null, "state_reason": null,
+        "pull_request": { "url": format!("{}/repos/{full}/pulls/{number}", state.origin), "html_url": html,
+                          "diff_url": format!("{html}.diff"), "patch_url": format!("{html}.patch"), "merged_at": null },
+    })
+}
+
 /// An annotation, as the list answers it.
 pub fn annotation(sent: &Map<String, Value>) -> Value {
     let mut out = object(json!({

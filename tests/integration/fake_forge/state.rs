@@ -20,10 +20,23 @@ pub struct State {
     pub installations: BTreeMap<u64, Installation>,
     pub tokens: BTreeMap<String, Token>,
     pub runs: BTreeMap<u64, Run>,
+    /// `permission` and `role_name` by repository and login; who is not here has `read`, as in every public repository.
+    pub roles: BTreeMap<(u64, String), (&'static str, &'static str)>,
+    /// Comments of people and of the App.
+    pub comments: BTreeMap<u64, Comment>,
+    /// Every try to deliver something, oldest first.
+    pub log: Vec<LogRow>,
+    /// Tries that the App asked to repeat.
+    pub asked_again: Vec<u64>,
     /// What went over the wire and what the story did, in order.
     pub history: Vec<Entry>,
     /// What a real forge would not have forgiven, or what the product promises never to do.
     pub violations: Vec<String>,
+    /// Whether every success that is posted is kept with what it stands on.
+    pub watch_greens: bool,
+    pub greens: Vec<Green>,
+    /// What is left of the rate limit, of 5000.
+    pub remaining: u64,
     /// How far the fake's clock is ahead of the machine's.
     pub ahead: jiff::SignedDuration,
     pub(super) next_run: u64,
@@ -126,6 +139,36 @@ pub struct Run {
     pub seen: bool,
 }
 
+/// A comment on a pull request.
+#[derive(Clone, Debug)]
+pub struct Comment {
+    pub repo: u64,
+    pub issue: u64,
+    /// `None`: the App wrote it.
+    pub author: Option<String>,
+    pub body: String,
+    pub reactions: BTreeSet<String>,
+}
+
+/// One try to deliver something.
+#[derive(Clone, Debug)]
+pub struct LogRow {
+    pub id: u64,
+    pub guid: String,
+    pub status: u16,
+    pub event: &'static str,
+    pub again: bool,
+}
+
+/// A success, with what the forge had when it was posted.
+#[derive(Clone, Debug)]
+pub struct Green {
+    pub run: u64,
+    pub head: String,
+    /// Each open pull request with that head, and the policy at the tip of its base.
+    pub pulls: Vec<(u64, String)>,
+}
+
 /// One line of the history.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -166,6 +209,21 @@ impl State {
     /// Runs on a commit, newest first.
     pub fn runs_on(&self, repo: u64, head: &str) -> Vec<&Run> {
         self.runs.values().rev().filter(|run| run.repo == repo && run.head == head).collect()
+    }
+
+    /// Writes a comment; `None` is the App.
+    pub fn write_comment(&mut self, repo: u64, issue: u64, author: Option<&str>, text: &str) -> u64 {
+        let id = 9_001 + self.comments.len() as u64;
+        let author = author.map(ToOwned::to_owned);
+        self.comments.insert(id, Comment { repo, issue, author, body: text.to_owned(), reactions: BTreeSet::new() });
+        id
+    }
+
+    /// Writes a try to deliver something into the log.
+    pub fn log_try(&mut self, guid: &str, status: u16) {
+        let id = self.log.len() as u64 + 1;
+        let again = self.log.iter().any(|row| row.guid == guid);
+        self.log.push(LogRow { id, guid: guid.to_owned(), status, event: "pull_request", again });
     }
 
     pub fn note(&mut self, what: impl Into<String>) {

@@ -148,6 +148,23 @@ impl Store {
         out.status.success().then(|| String::from_utf8(out.stdout).unwrap().trim().to_owned())
     }
 
+    /// A file of a commit, as text; empty where there is none.
+    pub fn read_file(&self, repo: &str, commit: &str, path: &str) -> String {
+        let out = git(&self.folder(repo), &["show", &format!("{commit}:{path}")]);
+        if out.status.success() { String::from_utf8(out.stdout).unwrap() } else { String::new() }
+    }
+
+    /// Refs whose name begins so, with their tips.
+    pub fn refs(&self, repo: &str, prefix: &str) -> Vec<(String, String)> {
+        let out = git(&self.folder(repo), &["for-each-ref", "--format=%(refname) %(objectname)"]);
+        let text = String::from_utf8(out.stdout).unwrap();
+        let pairs = text.lines().filter_map(|line| line.split_once(' '));
+        pairs
+            .filter(|(name, _)| name.starts_with(prefix))
+            .map(|(name, tip)| (name.to_owned(), tip.to_owned()))
+            .collect()
+    }
+
     /// Brings a commit of one repository into another, as the forge does for a pull request from a fork.
     pub fn carry(&self, from: &str, to: &str, id: &str) {
         let source = self.folder(from);

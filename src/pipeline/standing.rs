@@ -1,0 +1,59 @@
+//! What a verdict would stand for now, without a verdict: the merge base and the digests that it falls with (R104).
+
+use std::path::Path;
+
+use super::kept::{Kept, kept};
+use super::source::Mirrored;
+use super::{PipelineError, Question, mirrored, policy};
+use crate::change::Sha256;
+use crate::evidence::ledger::LARGEST_LEDGER;
+use crate::evidence::lock::LARGEST_LOCK;
+use crate::forge::Remote;
+use crate::policy::Policy;
+use crate::score::{Digests, Record};
+
+/// What decides whether an answer still holds.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// Full object id of the one merge base; `None` when there is none or more than one.
+    pub merge_base: Option<String>,
+    /// sha256 of policy, ledger and lock at the base's tip, or of the operator's own.
+    pub digests: Digests,
+    /// The policy; the default one where none can be read.
+    pub policy: Policy,
+}
+
+impl Standing {
+    /// Whether this record was made of the same.
+    pub fn bears(&self, record: &Record) -> bool {
+        self.merge_base == record.merge_base && self.has_digests_of(record)
+    }
+
+    /// Whether the policy, the ledger and the lock are those of the record.
+    pub fn has_digests_of(&self, record: &Record) -> bool {
+        let of = |digests: &Digests| (digests.policy.clone(), digests.ledger.clone(), digests.lock.clone());
+        of(&self.digests) == of(&record.digests)
+    }
+}
+
+/// Fetches the two commits and reads what a verdict about them would stand for.
+pub fn standing(data_dir: &Path, remote: &Remote, question: &Question) -> Result<Standing, PipelineError> {
+    let (mirror, base, git) = mirrored(data_dir, remote, question)?;
+    let fetch = &mut Mirrored::new(&mirror, remote, &base);
+    let rules = policy::rules(&git, question, fetch)?;
+    let digest = |kept: Kept| match kept {
+        Kept::Whole { bytes, .. } => Some(Sha256::of(&bytes).to_string()),
+        Kept::Absent | Kept::Unreadable { .. } => None,
+    };
+    let lock =
+        kept(&git, question, question.lock.as_ref(), &rules.policy.fixtures.lock, LARGEST_LOCK, fetch).map(digest)?;
+    let ledger = kept(&git, question, question.ledger.as_ref(), &rules.policy.freeze.ledger, LARGEST_LEDGER, fetch)
+        .map(digest)?;
+    let bases = git.merge_bases(&question.base, &question.head)?;
+    let merge_base = match &bases[..] {
+        [only] => Some(only.to_string()),
+        _ => None,
+    };
+    let digests = Digests { policy: rules.digest, lock, ledger, ..Digests::default() };
+    Ok(Standing { merge_base, digests, policy: rules.policy })
+}

@@ -1,0 +1,11 @@
+//! Errands: commands, buttons, pushes to a base, merge groups, what was missed. One file each; [`run`] sends each to its own.
+
+mod catch_up;
+mod command;
+mod group;
+mod hanging;
+mod installed;
+mod log;
+mod permission;
+mod rescore;
+mod run;
