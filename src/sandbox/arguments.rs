@@ -131,6 +131,10 @@ pub(super) fn check(order: &Order) -> Result<(), SandboxError> {
 }
 
 fn wrong(mount: &Mount) -> Option<String> {
+    // Whoever made the link would say what is shown.
+    if mount.source.is_symlink() {
+        return Some(format!("{} is a symlink, and not a folder that can be shown", mount.source.display()));
+    }
     let mut inside = mount.target.components().skip(1);
     match (inside.next(), inside.next()) {
         (None, _) => Some("a folder cannot be shown in place of the whole root".to_owned()),

@@ -16,7 +16,7 @@ const DEEPEST: usize = 512;
 /// Gives folders that the program may write to the user it runs under, and makes sure that this user can reach the others.
 pub(super) fn prepare(mounts: &[Mount], uid: u32) -> Result<(), SandboxError> {
     for mount in mounts {
-        reachable(&mount.source, uid)?;
+        reachable(mount, uid)?;
         if mount.writable {
             give(&mount.source, uid).map_err(host("give a folder to the user of the sandbox"))?;
         }
@@ -24,22 +24,29 @@ pub(super) fn prepare(mounts: &[Mount], uid: u32) -> Result<(), SandboxError> {
     Ok(())
 }
 
-fn reachable(source: &Path, uid: u32) -> Result<(), SandboxError> {
-    for folder in source.ancestors().skip(1) {
-        let found = std::fs::metadata(folder).map_err(host("look at a folder that is to be shown"))?;
-        let mode = found.mode();
-        let open = if found.uid() == uid {
-            mode & 0o100
-        } else if found.gid() == uid {
-            mode & 0o010
-        } else {
-            mode & 0o001
+fn reachable(mount: &Mount, uid: u32) -> Result<(), SandboxError> {
+    for (number, path) in mount.source.ancestors().enumerate() {
+        let found = std::fs::metadata(path).map_err(host("look at a folder that is to be shown"))?;
+        // What the program may write to is given to its user in a moment.
+        let needed = match (number, found.is_dir()) {
+            (0, _) if mount.writable => continue,
+            (0, true) => 0o5,
+            (0, false) => 0o4,
+            _ => 0o1,
         };
-        if open == 0 {
+        let granted = if found.uid() == uid {
+            found.mode() >> 6
+        } else if found.gid() == uid {
+            found.mode() >> 3
+        } else {
+            found.mode()
+        };
+        if granted & needed != needed {
+            let right = if needed == 0o1 { "o+x" } else { "o+rx" };
             return Err(SandboxError::Unavailable(format!(
-                "{} is closed to user {uid}, under which a worker that was started as root runs programs: allow others to \
-                 pass through it (chmod o+x), or start the worker as an ordinary user",
-                folder.display()
+                "{} is closed to user {uid}, under which a worker that was started as root runs programs: open it to others \
+                 (chmod {right}), or start the worker as an ordinary user",
+                path.display()
             )));
         }
     }

@@ -13,7 +13,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use command_fds::{CommandFdExt as _, FdMapping};
-use rustix::fs::{MemfdFlags, Mode, OFlags, fchmod, fcntl_getfl, fcntl_setfl, memfd_create};
+use rustix::fs::{
+    MemfdFlags, Mode, OFlags, SealFlags, fchmod, fcntl_add_seals, fcntl_getfl, fcntl_setfl, memfd_create,
+};
 use rustix::io::fcntl_dupfd_cloexec;
 use rustix::pipe::{PipeFlags, pipe_with};
 use rustix::process::{Gid, Uid};
@@ -47,12 +49,17 @@ pub(super) fn output() -> Result<(OwnedFd, OwnedFd), SandboxError> {
     Ok((read, write))
 }
 
-/// A file in memory with these bytes, to be read from its beginning.
+const SEALS: SealFlags = SealFlags::WRITE.union(SealFlags::GROW).union(SealFlags::SHRINK).union(SealFlags::SEAL);
+
+/// A file in memory with these bytes, to be read from its beginning. It is sealed: a program that finds it as its standard input
+/// cannot make it larger, which nothing would count.
 pub(super) fn memory(name: &str, bytes: &[u8]) -> Result<OwnedFd, SandboxError> {
     let doing = "write a file in memory";
-    let mut file = File::from(memfd_create(name, MemfdFlags::CLOEXEC).map_err(host(doing))?);
+    let mut file =
+        File::from(memfd_create(name, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING).map_err(host(doing))?);
     file.write_all(bytes).map_err(host(doing))?;
     file.rewind().map_err(host(doing))?;
+    fcntl_add_seals(&file, SEALS).map_err(host(doing))?;
     Ok(file.into())
 }
 

@@ -25,6 +25,9 @@ const EMPTYING: Duration = Duration::from_mins(1);
 /// The time between two looks whether the sandbox stands; it takes a few milliseconds.
 const GLANCE: Duration = Duration::from_micros(500);
 
+/// No run takes longer, whatever is asked for.
+const LONGEST: Duration = Duration::from_hours(24);
+
 /// The shortest time between two looks at the tree. A look may take a twentieth of the time at most.
 const TICK: Duration = Duration::from_millis(25);
 
@@ -166,7 +169,7 @@ impl Watch {
             Ok(_) | Err(rustix::io::Errno::PIPE) => drop(gate),
             Err(error) => return Err(host("start the program")(error)),
         }
-        let deadline = started + limits.wall;
+        let deadline = started + limits.wall.min(LONGEST);
         let mut next = started + TICK;
         let mut killed = None;
         while !self.wait(next.min(deadline))? {

@@ -356,6 +356,15 @@ fn the_disk_is_bounded() {
 }
 
 #[test]
+fn standard_input_cannot_be_made_to_hold_more() {
+    let mut order = python(
+        "import os\ntry: os.pwrite(0, b'x' * 4096, 0)\nexcept OSError as e: print(type(e).__name__)\nprint(os.read(0, 9))",
+    );
+    order.input = b"given".to_vec();
+    assert_eq!(text(&run(&order).stdout), "PermissionError\nb'given'\n");
+}
+
+#[test]
 fn dangerous_system_calls_are_refused() {
     let calls: &[(&str, i64, [u64; 5])] = &[
         ("ptrace", libc::SYS_ptrace, [16, 1, 0, 0, 0]),
@@ -459,6 +468,11 @@ fn what_cannot_be_started_is_no_outcome() {
     let mut above = order(&["true"]);
     above.mounts.push(shown(Path::new("/tmp"), "/repo/../usr", false));
     assert_eq!(refused(&above), "true: /repo/../usr is no absolute path without `..`");
+    let link = folder();
+    std::os::unix::fs::symlink("/etc", link.path().join("oracle")).unwrap();
+    let mut followed = order(&["true"]);
+    followed.mounts.push(shown(&link.path().join("oracle"), "/oracle", false));
+    assert!(refused(&followed).ends_with("is a symlink, and not a folder that can be shown"));
     let mut over = order(&["true"]);
     over.mounts.push(shown(Path::new("/tmp"), "/proc", false));
     assert_eq!(refused(&over), "true: /proc belongs to the sandbox itself");
