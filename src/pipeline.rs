@@ -4,9 +4,11 @@
 
 mod collect;
 mod digests;
+mod fulfilled;
 mod kept;
 mod ledger;
 mod lock;
+mod map;
 mod policy;
 mod source;
 
@@ -23,6 +25,7 @@ use crate::words::{BaseSha, ForgeKind, HeadSha, PullNumber, RepoRef};
 pub use digests::known_digests;
 pub use kept::OperatorsFile;
 pub use ledger::check_ledger;
+pub use map::{KnownMaps, OperatorsMap};
 pub use policy::{OperatorsPolicy, operators_policy};
 
 /// What is to be judged.
@@ -42,6 +45,10 @@ pub struct Question {
     pub lock: Option<OperatorsFile>,
     /// The operator's own freeze ledger; the one at the base's tip where there is none.
     pub ledger: Option<OperatorsFile>,
+    /// The operator's own coverage map; it is believed to be of the merge base, unless it names its commit.
+    pub map: Option<OperatorsMap>,
+    /// The coverage maps that the base branch's own CI uploaded.
+    pub maps: Option<KnownMaps>,
     /// A file that remembers the sha256 of blobs that were hashed before; without it they are hashed each time.
     pub known_digests: Option<PathBuf>,
     /// The name of this runner.
@@ -123,6 +130,7 @@ fn judge(git: &Git, question: &Question, fetch: collect::Fetch<'_>) -> Result<Re
         rows: &rows,
         digests: collected.digests(&rules),
         findings: crate::evidence::judge(&facts),
+        subtraction: collected.subtraction(),
         not_observed: crate::evidence::not_observed(&facts),
         scope: policy::scope(git, &rules.policy, question, &compared)?,
     };

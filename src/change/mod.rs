@@ -3,10 +3,11 @@
 //! [`Git`] reads a repository: one on this machine, or a [`Mirror`] of a forge's that was filled before. Everything here
 //! blocks; an async caller puts it on a blocking thread.
 //!
-//! Deliberately absent: nothing is checked out, no rename is guessed, no path is turned into lossy text, no configuration,
+//! Deliberately absent: no working copy is made or read ([`Git::export`] writes a tree's bytes and nothing else), no rename is guessed, no path is turned into lossy text, no configuration,
 //! attribute, hook or filter of a repository is obeyed.
 
 mod error;
+mod export;
 mod fold;
 mod git;
 mod history;
@@ -24,7 +25,7 @@ mod twins;
 pub use error::{GitError, Remedy};
 pub use fold::{fold, fold_text};
 pub use git::{Compared, Git, Limits, Merged};
-pub use history::Ancestors;
+pub use history::{Ancestors, Line};
 pub use listing::TreeFile;
 pub use mirror::{Mirror, Want};
 pub use objects::{Blob, Entry};

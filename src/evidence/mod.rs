@@ -31,13 +31,13 @@ mod not_observed;
 mod property_uncovered;
 mod rule;
 mod sandbox_unavailable;
+pub mod surface;
 mod test_config_edited;
 mod test_removed;
 mod test_rewritten;
 pub mod tests;
 mod too_wide;
 mod unclassified_path;
-mod unobserved_lines;
 mod unparsed_status;
 mod wording;
 
@@ -73,7 +73,7 @@ pub static ORACLES: &[&dyn Oracle] = &[
     &generated_file::GeneratedFile,
     &lock::LockOracle,
     &ledger::LedgerOracle,
-    &unobserved_lines::UnobservedLines,
+    &surface::SurfaceOracle,
     &property_uncovered::PropertyUncovered,
     &sandbox_unavailable::SandboxUnavailable,
 ];

@@ -30,7 +30,7 @@ pub use json::{read_import_lines, read_map, read_map_file};
 pub use limits::Limits;
 pub use lines::ranges as line_ranges;
 pub use map::{About, Grain, Map};
-pub use nodeid::Reach;
+pub use nodeid::{Reach, takes_out};
 pub use once::frozen_only;
 pub use price::{Cost, Price, price};
 pub use surface::{FileSurface, Surface};

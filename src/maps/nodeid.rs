@@ -52,6 +52,12 @@ pub(super) fn beginnings(frozen: &str, reach: Reach) -> Vec<String> {
     found
 }
 
+/// Whether a frozen id takes out a test, whose id has no phase.
+pub fn takes_out(frozen: &str, test: &str, reach: Reach) -> bool {
+    let (frozen, _) = split_phase(frozen);
+    frozen == test || beginnings(frozen, reach).iter().any(|start| test.starts_with(start.as_str()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,10 +4,13 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::collect::{Fetch, Held};
 use super::digests::KnownDigests;
+use super::fulfilled::Fulfilled;
 use super::kept::{Kept, kept};
 use super::{PipelineError, Question};
 use crate::change::{Git, Sha256};
-use crate::evidence::lock::{LARGEST_LOCK, Lock, LockFacts, LockedTrees, blobs_to_hash, folders_to_list, parse};
+use crate::evidence::lock::{
+    LARGEST_LOCK, Lock, LockFacts, LockedBase, LockedTrees, blobs_to_hash, folders_to_list, parse, touches,
+};
 use crate::policy::Policy;
 use crate::words::ObjectId;
 
@@ -29,10 +32,11 @@ pub(super) fn collect(
         }
         Kept::Whole { origin, bytes } => (origin, bytes),
     };
-    let digest = Some(Sha256::of(&bytes).to_string());
+    let sum = Sha256::of(&bytes);
+    let digest = Some(sum.to_string());
     let facts = match parse(&bytes) {
         Ok(lock) => {
-            let trees = trees(git, question, &lock, merged_tree, fetch)?;
+            let trees = trees(git, question, (&lock, &sum), merged_tree, fetch)?;
             LockFacts::Read { origin, lock, trees }
         }
         Err(error) => LockFacts::Unreadable { origin, why: error.to_string() },
@@ -43,15 +47,28 @@ pub(super) fn collect(
 fn trees(
     git: &Git,
     question: &Question,
-    lock: &Lock,
+    (lock, sum): (&Lock, &Sha256),
     merged_tree: Option<&ObjectId>,
     fetch: Fetch<'_>,
 ) -> Result<LockedTrees, PipelineError> {
-    let base = git.files(question.base.id(), &folders_to_list(lock))?;
+    let fulfilled = Fulfilled::beside(question.known_digests.as_ref());
+    let base = match fulfilled.by(sum) {
+        Some(before) if still_fulfils(git, lock, &before, question.base.id()) => LockedBase::Fulfils,
+        _ => LockedBase::Listed(git.files(question.base.id(), &folders_to_list(lock))?),
+    };
     let merged = merged_tree.map(|tree| git.rows(question.base.id(), tree)).transpose()?;
     let wanted = blobs_to_hash(lock, &base, merged.as_deref());
     let digests = digests(git, question, wanted, fetch)?;
-    Ok(LockedTrees { base, merged, digests })
+    let trees = LockedTrees { base, merged, digests };
+    if trees.base_fulfils(lock) {
+        fulfilled.remember(sum, question.base.id());
+    }
+    Ok(trees)
+}
+
+/// Whether nothing that the lock lists changed since it was fulfilled. A commit that is no longer here answers no.
+fn still_fulfils(git: &Git, lock: &Lock, before: &ObjectId, now: &ObjectId) -> bool {
+    before == now || git.rows(before, now).is_ok_and(|rows| !touches(lock, &rows))
 }
 
 /// sha256 of each blob: known from before, or read now.
@@ -61,6 +78,9 @@ fn digests(
     wanted: Vec<ObjectId>,
     fetch: Fetch<'_>,
 ) -> Result<HashMap<ObjectId, Sha256>, PipelineError> {
+    if wanted.is_empty() {
+        return Ok(HashMap::new());
+    }
     let mut known = KnownDigests::open(question.known_digests.clone());
     let mut digests = HashMap::with_capacity(wanted.len());
     let mut unknown = Vec::new();

@@ -180,6 +180,7 @@ fn a_blob_that_was_hashed_before_is_not_read_again() {
     assert_eq!(findings(&copy.ask(&question), &RULES), [""; 0]);
     let id = copy.git(&["rev-parse", "HEAD:inputs/two.bin"]);
     std::fs::remove_file(copy.dir().join(".git/objects").join(&id[..2]).join(&id[2..])).unwrap();
+    std::fs::remove_file(copy.beside("digests.fulfilled")).unwrap();
     assert_eq!(findings(&copy.ask(&question), &RULES), [""; 0]);
 }
 
@@ -196,6 +197,7 @@ fn a_damaged_file_of_digests_is_not_believed() {
     let forged = String::from_utf8(whole.clone()).unwrap().replace(&Sha256::of(b"3\n").to_string(), &wanted);
     for damaged in [forged.as_bytes(), &whole[..whole.len() - 1], b"", b"\n\n", &[0xff; 300]] {
         std::fs::write(&file, damaged).unwrap();
+        std::fs::remove_file(copy.beside("digests.fulfilled")).unwrap();
         assert_eq!(copy.ask(&question).findings, first.findings);
         assert_eq!(std::fs::read(&file).unwrap(), whole, "it is written anew");
     }
@@ -206,7 +208,11 @@ fn the_command_line_keeps_digests_in_the_cache_folder_and_nowhere_else() {
     let (copy, base) = locked(POLICY);
     copy.write("src/a.py", "a = 2\n").commit();
     assert_eq!(copy.run(&["score", "--base", base.as_str()]).code, 0);
-    assert_eq!(std::fs::read_dir(copy.cache().join("evidence-gate/digests")).unwrap().count(), 1);
+    assert_eq!(
+        std::fs::read_dir(copy.cache().join("evidence-gate/digests")).unwrap().count(),
+        2,
+        "digests, and what was fulfilled"
+    );
     assert_eq!(copy.git(&["status", "--porcelain"]), "");
 }
 
@@ -345,4 +351,55 @@ fn a_path_is_read_as_bytes() {
     let hex = "00".repeat(32);
     let lock = parse(&[hex.as_bytes(), b"  a\xff\n"].concat()).unwrap();
     assert_eq!(lock.files[0].path, BytePath::new(b"a\xff"));
+}
+
+#[test]
+fn what_was_fulfilled_once_is_remembered_and_every_change_since_is_seen() {
+    let (copy, base) = locked(POLICY);
+    let head = copy.write("src/a.py", "a = 2\n").commit();
+    let remembering = |base: &ObjectId, head: &ObjectId| {
+        let mut question = copy.question(base, head);
+        question.known_digests = Some(copy.beside("digests"));
+        copy.ask(&question)
+    };
+    for _ in 0..2 {
+        assert_eq!(findings(&remembering(&base, &head), &RULES), [""; 0]);
+    }
+    let note = std::fs::read_to_string(copy.beside("digests.fulfilled")).unwrap();
+    assert!(note.ends_with(&format!(" {base}\n")), "{note}");
+
+    let edited = copy.write("inputs/two.bin", "3\n").commit();
+    assert_eq!(findings(&remembering(&head, &edited), &RULES), ["fixture-mismatch: reject"]);
+    // The edit got onto the base without its line of the lock: what was remembered no longer holds.
+    let later = copy.write("src/a.py", "a = 3\n").commit();
+    assert_eq!(findings(&remembering(&edited, &later), &RULES), ["lock-stale-on-base: unscored"]);
+    assert_eq!(findings(&remembering(&edited, &later), &RULES), ["lock-stale-on-base: unscored"]);
+    // Restored, the base is as the remembered one was.
+    let restored = copy.write("inputs/two.bin", "2\n").commit();
+    let honest = copy.write("src/a.py", "a = 4\n").commit();
+    assert_eq!(findings(&remembering(&restored, &honest), &RULES), [""; 0]);
+    // Another lock, and what was remembered of the old one says nothing.
+    let new_lock = line("inputs/two.bin", "4\n") + &line("tests/fixtures/one.json", "1\n");
+    let other = copy.write("fixtures.lock", new_lock).commit();
+    let after = copy.write("src/a.py", "a = 5\n").commit();
+    assert_eq!(findings(&remembering(&other, &after), &RULES), ["lock-stale-on-base: unscored"]);
+}
+
+#[test]
+fn a_note_that_is_damaged_or_names_a_commit_that_is_gone_is_not_believed() {
+    let (copy, base) = locked(POLICY);
+    let stale = copy.write("inputs/two.bin", "3\n").commit();
+    let head = copy.write("src/a.py", "a = 2\n").commit();
+    let lock = Sha256::of(&std::fs::read(copy.path("fixtures.lock")).unwrap());
+    for note in [
+        String::new(),
+        format!("evidence-gate lock fulfilled 1 {lock} {base}"),
+        format!("evidence-gate lock fulfilled 1 {lock} {}\n", "0".repeat(40)),
+        format!("evidence-gate lock fulfilled 2 {lock} {stale}\n"),
+    ] {
+        std::fs::write(copy.beside("digests.fulfilled"), &note).unwrap();
+        let mut question = copy.question(&stale, &head);
+        question.known_digests = Some(copy.beside("digests"));
+        assert_eq!(findings(&copy.ask(&question), &RULES), ["lock-stale-on-base: unscored"], "{note:?}");
+    }
 }

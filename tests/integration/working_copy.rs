@@ -97,6 +97,8 @@ impl WorkingCopy {
             policy: None,
             lock: None,
             ledger: None,
+            map: None,
+            maps: None,
             known_digests: None,
             runner: "test".to_owned(),
             clock: noon,

@@ -31,14 +31,35 @@ pub enum LockFacts {
 }
 
 /// The trees that a lock is held against, as far as it speaks about them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct LockedTrees {
-    /// The files of the base's tip below every folder that holds a locked file, sorted by path; more do not matter.
-    pub base: Vec<TreeFile>,
+    /// What the base's tip holds.
+    pub base: LockedBase,
     /// Every row between the base's tip and the merged tree; `None` when there is no merged tree.
     pub merged: Option<Vec<PathChange>>,
     /// sha256 of every blob that a locked path has on either side.
     pub digests: HashMap<ObjectId, Sha256>,
+}
+
+/// What the base's tip holds of what a lock lists.
+#[derive(Clone, Debug)]
+pub enum LockedBase {
+    /// Every listed file is there with its bytes: found by an earlier run, and nothing that is listed changed since.
+    Fulfils,
+    /// Its files below every folder that holds a locked file, sorted by path; more do not matter.
+    Listed(Vec<TreeFile>),
+}
+
+impl LockedTrees {
+    /// Whether the base's tip holds every listed file with its bytes.
+    pub fn base_fulfils(&self, lock: &Lock) -> bool {
+        self.stale(lock).is_empty()
+    }
+}
+
+/// Whether one of the rows, on either side, is at a listed path.
+pub fn touches(lock: &Lock, rows: &[PathChange]) -> bool {
+    rows.iter().flat_map(PathChange::paths).any(|path| lock.at(path).is_some())
 }
 
 /// More folders than this are not named one by one: the whole tree is listed at less cost.
@@ -65,18 +86,19 @@ pub fn folders_to_list(lock: &Lock) -> Vec<BytePath> {
 }
 
 /// The blobs whose sha256 the oracle must know: what stands at locked paths, before and after the change. Sorted, without doubles.
-pub fn blobs_to_hash(lock: &Lock, base: &[TreeFile], merged: Option<&[PathChange]>) -> Vec<ObjectId> {
-    let hashed: Vec<_> = lock.files.iter().filter(|locked| locked.digest.is_some()).collect();
-    let mut ids = Vec::with_capacity(hashed.len());
-    let mut files = base.iter().peekable();
-    for locked in &hashed {
-        while files.next_if(|file| file.path < locked.path).is_some() {}
-        ids.extend(
-            files.peek().filter(|file| file.path == locked.path && file.mode.is_file()).map(|file| file.id.clone()),
-        );
+pub fn blobs_to_hash(lock: &Lock, base: &LockedBase, merged: Option<&[PathChange]>) -> Vec<ObjectId> {
+    let mut ids = Vec::new();
+    if let LockedBase::Listed(files) = base {
+        let mut files = files.iter().peekable();
+        for locked in lock.files.iter().filter(|locked| locked.digest.is_some()) {
+            while files.next_if(|file| file.path < locked.path).is_some() {}
+            ids.extend(
+                files.peek().filter(|file| file.path == locked.path && file.mode.is_file()).map(|file| file.id.clone()),
+            );
+        }
     }
     for side in merged.into_iter().flatten().filter_map(|row| row.new.as_ref()).filter(|side| side.mode.is_file()) {
-        if hashed.binary_search_by(|locked| locked.path.cmp(&side.path)).is_ok() {
+        if lock.at(&side.path).is_some_and(|locked| locked.digest.is_some()) {
             ids.push(side.blob.clone());
         }
     }

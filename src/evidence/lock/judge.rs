@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{LockFacts, Locked, LockedTrees};
+use super::{Lock, LockFacts, Locked, LockedBase, LockedTrees};
 use crate::change::{BytePath, Mode, PathChange, Side, TreeFile};
 use crate::evidence::{Facts, Finding, Location, Oracle, Rule, wording};
 use crate::policy::Class;
@@ -85,7 +85,7 @@ impl Oracle for LockOracle {
             LockFacts::Unreadable { origin, why } => {
                 vec![Finding::new(&LOCK_UNREADABLE, format!("the fixture lock {origin} cannot be used: {why}"))]
             }
-            LockFacts::Read { origin, lock, trees } => held_against(facts, origin, &lock.files, trees),
+            LockFacts::Read { origin, lock, trees } => held_against(facts, origin, lock, trees),
         };
         findings.extend(human(facts));
         findings
@@ -113,7 +113,7 @@ struct There<'a> {
 
 /// How a tree fails a line of the lock.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Fault {
+pub(super) enum Fault {
     OtherBytes,
     Missing,
     NoFile,
@@ -129,42 +129,51 @@ impl Fault {
     }
 }
 
-fn held_against(facts: &Facts<'_>, origin: &str, files: &[Locked], trees: &LockedTrees) -> Vec<Finding> {
-    let mut rows: BTreeMap<&BytePath, Option<There<'_>>> = BTreeMap::new();
-    for row in trees.merged.iter().flatten() {
-        if let Some(old) = &row.old {
-            rows.entry(&old.path).or_insert(None);
-        }
-        if let Some(Side { path, mode, blob }) = &row.new {
-            rows.insert(path, Some(There { mode: *mode, id: blob }));
-        }
-    }
-    let mut stale = Vec::new();
-    let mut broken = Vec::new();
-    let mut base = trees.base.iter().peekable();
-    for locked in files {
-        while base.next_if(|file| file.path < locked.path).is_some() {}
-        let before = base.peek().filter(|file| file.path == locked.path).map(|file| there(file));
-        let after = rows.get(&locked.path).copied().unwrap_or(before);
-        if let Some(fault) = fault(locked, before, trees) {
-            stale.push((&locked.path, fault));
-        }
-        // Where the merged tree has what the base has, the base alone is to blame.
-        if let Some(fault) = fault(locked, after, trees).filter(|_| after != before) {
-            broken.push((&locked.path, fault));
-        }
-    }
+fn held_against(facts: &Facts<'_>, origin: &str, lock: &Lock, trees: &LockedTrees) -> Vec<Finding> {
     let named = |rule, faults: &[(&BytePath, Fault)], where_: &str| {
         (!faults.is_empty()).then(|| Finding::new(rule, sentence(faults, origin, where_)).at(places(faults)))
     };
     [
-        named(&FIXTURE_MISMATCH, &broken, "in the merged tree"),
-        named(&LOCK_STALE_ON_BASE, &stale, "at the tip of the base branch"),
-        not_locked(facts, files, trees),
+        named(&FIXTURE_MISMATCH, &trees.broken(lock), "in the merged tree"),
+        named(&LOCK_STALE_ON_BASE, &trees.stale(lock), "at the tip of the base branch"),
+        not_locked(facts, lock, trees),
     ]
     .into_iter()
     .flatten()
     .collect()
+}
+
+impl LockedTrees {
+    /// What the base's tip itself does not fulfil.
+    pub(super) fn stale<'a>(&self, lock: &'a Lock) -> Vec<(&'a BytePath, Fault)> {
+        let LockedBase::Listed(files) = &self.base else { return Vec::new() };
+        let mut files = files.iter().peekable();
+        let mut stale = Vec::new();
+        for locked in &lock.files {
+            while files.next_if(|file| file.path < locked.path).is_some() {}
+            let there = files.peek().filter(|file| file.path == locked.path).map(|file| there(file));
+            stale.extend(fault(locked, there, self).map(|fault| (&locked.path, fault)));
+        }
+        stale
+    }
+
+    /// What the merged tree does not fulfil. Where it has what the base has, there is no row, and the base alone is to blame.
+    fn broken<'a>(&self, lock: &'a Lock) -> Vec<(&'a BytePath, Fault)> {
+        let mut rows: BTreeMap<&BytePath, Option<There<'_>>> = BTreeMap::new();
+        for row in self.merged.iter().flatten() {
+            if let Some(old) = &row.old {
+                rows.entry(&old.path).or_insert(None);
+            }
+            if let Some(Side { path, mode, blob }) = &row.new {
+                rows.insert(path, Some(There { mode: *mode, id: blob }));
+            }
+        }
+        let broken = rows.into_iter().filter_map(|(path, there)| {
+            let locked = lock.at(path)?;
+            Some((&locked.path, fault(locked, there, self)?))
+        });
+        broken.collect()
+    }
 }
 
 fn there(file: &TreeFile) -> There<'_> {
@@ -201,7 +210,7 @@ fn places<'a>(faults: &'a [(&'a BytePath, Fault)]) -> impl Iterator<Item = Locat
 
 /// Files that the merged tree has and the base has not, below the folder of a locked file. The root is the folder of everything and
 /// counts for nothing; tests, their configuration, build files and the product have judges of their own.
-fn not_locked(facts: &Facts<'_>, files: &[Locked], trees: &LockedTrees) -> Option<Finding> {
+fn not_locked(facts: &Facts<'_>, lock: &Lock, trees: &LockedTrees) -> Option<Finding> {
     let mut added: Vec<&BytePath> = trees
         .merged
         .iter()
@@ -209,12 +218,12 @@ fn not_locked(facts: &Facts<'_>, files: &[Locked], trees: &LockedTrees) -> Optio
         .filter(|row| row.old.is_none())
         .map(PathChange::path)
         .filter(|path| !has_a_judge(facts.classifier.class(path)))
-        .filter(|path| files.binary_search_by(|locked| locked.path.cmp(path)).is_err())
+        .filter(|path| lock.at(path).is_none())
         .collect();
     if added.is_empty() {
         return None;
     }
-    let folders: BTreeSet<&[u8]> = files.iter().filter_map(|locked| folder(locked.path.as_bytes())).collect();
+    let folders: BTreeSet<&[u8]> = lock.files.iter().filter_map(|locked| folder(locked.path.as_bytes())).collect();
     added.retain(|path| {
         std::iter::successors(folder(path.as_bytes()), |inner| folder(inner)).any(|outer| folders.contains(outer))
     });

@@ -8,7 +8,7 @@ mod judge;
 mod line;
 mod parse;
 
-pub use facts::{LockFacts, LockedTrees, blobs_to_hash, folders_to_list};
+pub use facts::{LockFacts, LockedBase, LockedTrees, blobs_to_hash, folders_to_list, touches};
 pub(super) use judge::LockOracle;
 pub use line::{checked_name, line};
 pub use parse::{LARGEST_LOCK, Lock, LockError, Locked, Spelling, parse};

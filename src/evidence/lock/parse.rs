@@ -26,6 +26,13 @@ pub struct Locked {
     pub digest: Option<Sha256>,
 }
 
+impl Lock {
+    /// What it says of this path.
+    pub fn at(&self, path: &BytePath) -> Option<&Locked> {
+        self.files.binary_search_by(|locked| locked.path.cmp(path)).ok().map(|at| &self.files[at])
+    }
+}
+
 /// How a lock is spelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spelling {

@@ -83,7 +83,6 @@ fn gone(text: impl Into<String>, item: &Item<'_>) -> Note {
 #[derive(Clone, Copy)]
 struct Single<'t> {
     file: usize,
-    inventory: &'t Inventory<'t>,
     item: &'t Item<'t>,
 }
 
@@ -103,10 +102,10 @@ pub fn compare(pairs: &[Pair<'_>]) -> Vec<Judgement> {
             }
             (Side::Absent, Side::Read(new)) => {
                 judgement.acts.extend(new.items.iter().filter(|i| is_strong(i)).map(|i| note(describe(i), i)));
-                fresh.extend(new.tests().map(|item| Single { file, inventory: new, item }));
+                fresh.extend(new.tests().map(|item| Single { file, item }));
             }
             (Side::Read(old), Side::Absent) => {
-                missing.extend(old.tests().map(|item| Single { file, inventory: old, item }));
+                missing.extend(old.tests().map(|item| Single { file, item }));
             }
             (Side::Unparsed, Side::Absent) => {
                 judgement.removed.push(whole_file("the whole file, which could not be parsed", true));
@@ -179,7 +178,7 @@ fn reunite(missing: Vec<Single<'_>>, fresh: Vec<Single<'_>>, pairs: &[Pair<'_>],
         if let Some(new) = best.and_then(|(_, at)| free[at].take()) {
             let text = format!("test `{}` is rewritten as `{}`", old.item.path, new.item.path);
             judgements[new.file].rewritten.push(note(text, new.item));
-            judgements[new.file].weakened.extend(weaken::compare(old.inventory, old.item, new.inventory, new.item));
+            judgements[new.file].weakened.extend(weaken::compare(old.item, new.item));
             if new.file != old.file {
                 judgements[old.file]
                     .rewritten
@@ -381,7 +380,7 @@ impl<'t> Matching<'_, 't> {
         if old.tokens() != new.tokens() {
             self.judgement.rewritten.push(note(format!("{} changed", describe(new)), new));
             if new.kind == Kind::Test || new.kind == Kind::Helper {
-                self.judgement.weakened.extend(weaken::compare(self.old, old, self.new, new));
+                self.judgement.weakened.extend(weaken::compare(old, new));
             }
         }
         if old.kind == Kind::Suite {
@@ -395,8 +394,8 @@ impl<'t> Matching<'_, 't> {
         if tests.is_empty() || item.kind != Kind::Test {
             self.judgement.rewritten.push(gone(format!("{} is gone", describe(item)), item));
         }
-        let (file, inventory) = (self.file, self.old);
-        self.missing.extend(tests.into_iter().map(|item| Single { file, inventory, item }));
+        let file = self.file;
+        self.missing.extend(tests.into_iter().map(|item| Single { file, item }));
     }
 
     /// A piece of the new side that the old one did not have under its name.
@@ -432,8 +431,8 @@ impl<'t> Matching<'_, 't> {
         } else if !matches!(item.kind, Kind::Test | Kind::Suite) {
             self.judgement.added.push(note(describe(item), item));
         }
-        let (file, inventory) = (self.file, self.new);
-        self.fresh.extend(self.new.tests_of(at).map(|item| Single { file, inventory, item }));
+        let file = self.file;
+        self.fresh.extend(self.new.tests_of(at).map(|item| Single { file, item }));
     }
 
     fn imports(&mut self, old: &[(usize, &'t Item<'t>)], new: &[(usize, &'t Item<'t>)]) {

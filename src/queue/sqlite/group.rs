@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use sqlx::SqlitePool;
 use tokio::sync::{mpsc, oneshot};
 
+use super::checkpoint::Checkpoint;
 use super::watch::Watch;
 use super::{batch, body};
 use crate::delivery::{Delivery, InboxError, Stored};
@@ -90,16 +91,18 @@ impl Incoming {
 }
 
 /// Starts the one task that writes deliveries; it ends when the last sender is gone.
-pub(super) fn spawn(writer: SqlitePool, watch: Arc<Watch>) -> mpsc::Sender<Incoming> {
+pub(super) fn spawn(writer: SqlitePool, watch: Arc<Watch>, checkpoint: Checkpoint) -> mpsc::Sender<Incoming> {
     let (intake, waiting) = mpsc::channel(WAITING);
-    tokio::spawn(run(writer, watch, waiting));
+    tokio::spawn(run(writer, watch, checkpoint, waiting));
     intake
 }
 
-async fn run(writer: SqlitePool, watch: Arc<Watch>, mut waiting: mpsc::Receiver<Incoming>) {
+async fn run(writer: SqlitePool, watch: Arc<Watch>, mut checkpoint: Checkpoint, mut waiting: mpsc::Receiver<Incoming>) {
     while let Some(first) = waiting.recv().await {
         let group = gather(first, &mut waiting);
+        let deliveries = group.len();
         commit(&writer, &watch, group).await;
+        checkpoint.count(deliveries);
     }
 }
 

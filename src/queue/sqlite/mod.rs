@@ -5,6 +5,7 @@
 
 mod batch;
 mod body;
+mod checkpoint;
 mod claim;
 mod evaluations;
 mod forget;

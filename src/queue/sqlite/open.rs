@@ -11,7 +11,9 @@ use sqlx::migrate::{MigrateError, Migrator};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions as _, Connection as _, SqliteConnection};
 
+use super::checkpoint::Checkpoint;
 use super::group;
+use super::many::LARGEST;
 use super::store::SqliteQueue;
 use super::watch::Watch;
 
@@ -26,6 +28,9 @@ const PAGE: u32 = 4096;
 /// Frames in the write-ahead log before a commit carries them over into the file. More than SQLite's default, because a page
 /// that is written in many commits is then carried over once; few enough that the pause stays short.
 const CHECKPOINT_PAGES: u32 = 4000;
+
+/// Prepared statements that a connection keeps: those over many rows in every length, and the few others.
+const STATEMENTS: usize = 5 * LARGEST + 80;
 
 /// How one process uses the file.
 #[derive(Clone, Copy, Debug)]
@@ -105,7 +110,8 @@ pub(super) async fn open(folder: &Path, options: SqliteOptions) -> Result<Sqlite
     let readers = pool.max_connections(2).connect_with(reading.clone()).await.map_err(failed)?;
     let connection = SqliteConnection::connect_with(&reading).await.map_err(failed)?;
     let watch = Arc::new(Watch::new(connection));
-    let intake = group::spawn(writer.clone(), Arc::clone(&watch));
+    let checkpoint = Checkpoint::spawn(SqliteConnection::connect_with(&connect).await.map_err(failed)?);
+    let intake = group::spawn(writer.clone(), Arc::clone(&watch), checkpoint);
     Ok(SqliteQueue { path, writer, readers, intake, watch })
 }
 
@@ -130,7 +136,7 @@ fn connect_options(path: &Path, options: SqliteOptions) -> SqliteConnectOptions 
         .synchronous(SqliteSynchronous::Full)
         .foreign_keys(true)
         .busy_timeout(options.busy)
-        .statement_cache_capacity(200)
+        .statement_cache_capacity(STATEMENTS)
         .pragma("wal_autocheckpoint", CHECKPOINT_PAGES.to_string())
         .pragma("cache_size", "-16384")
         .pragma("temp_store", "MEMORY")

@@ -147,6 +147,8 @@ impl Worker {
             )?,
             lock: None,
             ledger: None,
+            map: None,
+            maps: None,
             known_digests: Some(pipeline::known_digests(&self.settings.data_dir, &trigger.repository)),
             runner: self.runner.0.clone(),
             clock: self.now,

@@ -177,3 +177,15 @@ fn retries_and_thresholds_are_compared_as_numbers() {
     assert_eq!(rules("pyproject.toml", &coverage(90), &coverage(80)), ["retries-raised"]);
     assert_eq!(rules("pyproject.toml", &coverage(80), &coverage(90)), Vec::<&str>::new());
 }
+
+#[test]
+fn what_a_coverage_program_leaves_out_is_not_measured_and_still_runs() {
+    let script = |command: &str| format!("{{\n  \"scripts\": {{\n    \"test\": \"{command}\"\n  }}\n}}\n");
+    for (old, new, wanted) in [
+        ("nyc npm test", "nyc --exclude examples --exclude test npm test", "coverage-exclusion-added"),
+        ("c8 mocha", "c8 --exclude=lib/fee.js mocha", "coverage-exclusion-added"),
+        ("nyc vitest run", "nyc vitest run --exclude fee.test.js", "tests-disabled-by-config"),
+    ] {
+        assert_eq!(rules("package.json", &script(old), &script(new)), [wanted], "{new}");
+    }
+}

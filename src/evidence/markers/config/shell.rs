@@ -172,6 +172,9 @@ pub(super) fn judge(script: &str) -> Vec<Hit> {
         for word in chooses(&flat) {
             hit(MarkerKind::Disabled, &word);
         }
+        for word in unmeasured(&flat) {
+            hit(MarkerKind::Coverage, &word);
+        }
         if let Some(count) = retries(&flat) {
             hit(MarkerKind::Retry, &count);
         }
@@ -351,6 +354,7 @@ fn fits(name: &str, words: &[&str], at: usize) -> bool {
         "-E" | "--filter-expr" => before("nextest") || before("ctest"),
         "--skip" => words.contains(&"cargo") || words.contains(&"nextest") || words.contains(&"--"),
         "-run" | "-skip" => before("test") || before("gotestsum"),
+        "--exclude" if measures(words, at) => false,
         "--exclude" => before("nextest") || before("cargo") || before("vitest") || before("test"),
         "-g" | "--grep" => before("mocha") || before("test") || before("playwright"),
         "-t" => before("jest") || before("vitest"),
@@ -360,6 +364,32 @@ fn fits(name: &str, words: &[&str], at: usize) -> bool {
         "--tests" => before("gradle") || before("gradlew"),
         _ => true,
     }
+}
+
+/// Whether the option at this place is one of a program that measures coverage, in front of the program that runs the tests.
+fn measures(words: &[&str], at: usize) -> bool {
+    let programs: Vec<&str> = words[..at].iter().map(|word| word.rsplit('/').next().unwrap_or(word)).collect();
+    let runs = |program: &&str| RUNNERS.iter().any(|runner| runner[0] == *program);
+    programs
+        .iter()
+        .rposition(|program| matches!(*program, "nyc" | "c8"))
+        .is_some_and(|tool| !programs[tool + 1..].iter().any(runs))
+}
+
+/// The words by which a command leaves files out of what is measured.
+fn unmeasured(line: &str) -> Vec<String> {
+    let words: Vec<&str> = line.split_whitespace().map(|word| word.trim_matches(['"', '\''])).collect();
+    let mut found = Vec::new();
+    for (at, word) in words.iter().enumerate().filter(|(at, _)| measures(&words, *at)) {
+        match word.split_once('=') {
+            Some(("--exclude" | "-x", _)) => found.push((*word).to_owned()),
+            None if matches!(*word, "--exclude" | "-x") => {
+                found.push(format!("{word} {}", words.get(at + 1).copied().unwrap_or_default()));
+            }
+            _ => {}
+        }
+    }
+    found
 }
 
 /// Retries asked for on the command line.
