@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 use evidence_gate::maps::{Index, Limits, Reach, frozen_only, read_map_file};
 
 /// Sets of (file, line), as a script of some lines does it.
-const SCRIPT: &str = r#"
+const SCRIPT: &str = r"
 import json, sys
 with open(sys.argv[1]) as handle:
     by_test = json.load(handle)
@@ -31,7 +31,7 @@ for test, files in by_test.items():
         for line in lines:
             into.add((path, line))
 print(len(frozen - live))
-"#;
+";
 
 const FROZEN: usize = 20;
 const ROUNDS: usize = 5;
