@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use super::map::{TestNo, short};
+use super::sink::Sink;
 use super::unpack::{classify, unpacked};
 use super::{About, Limits, Map, MapError, lines};
 use crate::words::ObjectId;
@@ -31,9 +32,19 @@ pub fn read_map_file(path: &Path) -> Result<Map, MapError> {
 /// Reads an unpacked map.
 pub(super) fn parse(origin: &str, plain: &mut dyn BufRead, limits: Limits) -> Result<Map, MapError> {
     let mut map = Map::new(About::default(), limits);
-    document(origin, plain, &limits, Top(&mut map))?;
+    read_into(origin, plain, &limits, &mut map)?;
     map.settle(origin)?;
     Ok(map)
+}
+
+/// Reads an unpacked map into anything that takes one.
+pub(super) fn read_into<S: Sink>(
+    origin: &str,
+    plain: &mut dyn BufRead,
+    limits: &Limits,
+    sink: &mut S,
+) -> Result<(), MapError> {
+    document(origin, plain, limits, Top(sink))
 }
 
 /// Lines of files that belong to no test, `{file: lines}`, as they stand beside a plain map.
@@ -69,9 +80,9 @@ pub(super) fn document<'de, S: DeserializeSeed<'de, Value = ()>>(
 }
 
 /// The whole document.
-struct Top<'m>(&'m mut Map);
+struct Top<'m, S>(&'m mut S);
 
-impl<'de> DeserializeSeed<'de> for Top<'_> {
+impl<'de, S: Sink> DeserializeSeed<'de> for Top<'_, S> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
@@ -79,7 +90,7 @@ impl<'de> DeserializeSeed<'de> for Top<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Top<'_> {
+impl<'de, S: Sink> Visitor<'de> for Top<'_, S> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -96,7 +107,7 @@ impl<'de> Visitor<'de> for Top<'_> {
 }
 
 /// The rest of a plain map, from the value of its first key on.
-fn plain<'de, A: MapAccess<'de>>(map: &mut Map, mut key: String, mut top: A) -> Result<(), A::Error> {
+fn plain<'de, S: Sink, A: MapAccess<'de>>(map: &mut S, mut key: String, mut top: A) -> Result<(), A::Error> {
     loop {
         let test = map.begin(&key).map_err(A::Error::custom)?;
         top.next_value_seed(PerFile { map, into: Into::Test(test) })?;
@@ -107,7 +118,7 @@ fn plain<'de, A: MapAccess<'de>>(map: &mut Map, mut key: String, mut top: A) -> 
 }
 
 /// The rest of a map of schema 2.
-fn second<'de, A: MapAccess<'de>>(map: &mut Map, mut key: String, mut top: A) -> Result<(), A::Error> {
+fn second<'de, S: Sink, A: MapAccess<'de>>(map: &mut S, mut key: String, mut top: A) -> Result<(), A::Error> {
     let mut seen = [false; KEYS.len()];
     loop {
         let Some(at) = KEYS.iter().position(|known| *known == key) else {
@@ -125,8 +136,8 @@ fn second<'de, A: MapAccess<'de>>(map: &mut Map, mut key: String, mut top: A) ->
                 }
             }
             "base_sha" => {
-                map.about.base_sha = top.next_value::<Option<String>>()?.filter(|sha| !sha.is_empty());
-                if let Some(sha) = &map.about.base_sha
+                map.about().base_sha = top.next_value::<Option<String>>()?.filter(|sha| !sha.is_empty());
+                if let Some(sha) = &map.about().base_sha
                     && sha.parse::<ObjectId>().is_err()
                 {
                     let why =
@@ -134,9 +145,9 @@ fn second<'de, A: MapAccess<'de>>(map: &mut Map, mut key: String, mut top: A) ->
                     return Err(A::Error::custom(why));
                 }
             }
-            "tool" => map.about.tool = top.next_value()?,
-            "root" => map.about.root = top.next_value()?,
-            "partial" => map.about.partial = top.next_value()?,
+            "tool" => map.about().tool = top.next_value()?,
+            "root" => map.about().root = top.next_value()?,
+            "partial" => map.about().partial = top.next_value()?,
             "collected" => top.next_value_seed(Collected(map))?,
             "tests" => top.next_value_seed(Tests(map))?,
             "import" => top.next_value_seed(PerFile { map, into: Into::Import })?,
@@ -174,9 +185,9 @@ impl Visitor<'_> for Name<'_> {
     }
 }
 
-struct Tests<'m>(&'m mut Map);
+struct Tests<'m, S>(&'m mut S);
 
-impl<'de> DeserializeSeed<'de> for Tests<'_> {
+impl<'de, S: Sink> DeserializeSeed<'de> for Tests<'_, S> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
@@ -184,7 +195,7 @@ impl<'de> DeserializeSeed<'de> for Tests<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Tests<'_> {
+impl<'de, S: Sink> Visitor<'de> for Tests<'_, S> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -200,9 +211,9 @@ impl<'de> Visitor<'de> for Tests<'_> {
     }
 }
 
-struct Collected<'m>(&'m mut Map);
+struct Collected<'m, S>(&'m mut S);
 
-impl<'de> DeserializeSeed<'de> for Collected<'_> {
+impl<'de, S: Sink> DeserializeSeed<'de> for Collected<'_, S> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
@@ -210,7 +221,7 @@ impl<'de> DeserializeSeed<'de> for Collected<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Collected<'_> {
+impl<'de, S: Sink> Visitor<'de> for Collected<'_, S> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -220,7 +231,7 @@ impl<'de> Visitor<'de> for Collected<'_> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut ids: A) -> Result<(), A::Error> {
         let mut id = String::new();
         while ids.next_element_seed(Name(&mut id))?.is_some() {
-            self.0.test(super::nodeid::split_phase(&id).0).map_err(A::Error::custom)?;
+            self.0.collected(&id).map_err(A::Error::custom)?;
         }
         Ok(())
     }
@@ -235,12 +246,12 @@ enum Into {
 }
 
 /// `{file: lines}`.
-struct PerFile<'m> {
-    map: &'m mut Map,
+struct PerFile<'m, S> {
+    map: &'m mut S,
     into: Into,
 }
 
-impl<'de> DeserializeSeed<'de> for PerFile<'_> {
+impl<'de, S: Sink> DeserializeSeed<'de> for PerFile<'_, S> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
@@ -248,7 +259,7 @@ impl<'de> DeserializeSeed<'de> for PerFile<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for PerFile<'_> {
+impl<'de, S: Sink> Visitor<'de> for PerFile<'_, S> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -264,8 +275,8 @@ impl<'de> Visitor<'de> for PerFile<'_> {
             files.next_value_seed(Lines { into: &mut lines, most, path: &path })?;
             match self.into {
                 Into::Test(test) => self.map.listed(test, at, &mut lines).map_err(A::Error::custom)?,
-                Into::Import => self.map.files[at].import.extend(&lines),
-                Into::Executable => self.map.files[at].executable.get_or_insert_default().extend(&lines),
+                Into::Import => self.map.import(at, &lines),
+                Into::Executable => self.map.executable(at, &lines),
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use evidence_gate::maps::{FileSurface, Index, Map, Surface};
+use evidence_gate::maps::{FileSurface, Index, Limits, Map, Reach, Surface, frozen_only};
 use proptest::prelude::*;
 
 use super::{Plain, index, json, read};
@@ -95,6 +95,22 @@ proptest! {
     #[test]
     fn the_index_of_any_map_answers_as_plain_sets_do(map in plain_maps(), frozen in freezes()) {
         prop_assert_eq!(ask(&index(&json(&map)), &frozen), slow(&[map], &frozen));
+    }
+
+    #[test]
+    fn one_pass_over_a_map_finds_the_lines_that_only_frozen_tests_run(map in plain_maps(), frozen in freezes()) {
+        let bytes = json(&map);
+        let found = frozen_only("map.json", &bytes[..], &frozen, Reach::Function, Limits::default()).unwrap();
+        let mut expected = BTreeMap::new();
+        for (path, file) in slow(&[map], &frozen).files {
+            let only: BTreeSet<u32> = file.frozen.into_keys().filter(|line| !file.live.contains(*line)).collect();
+            if !only.is_empty() {
+                expected.insert(path, only);
+            }
+        }
+        let found: BTreeMap<String, BTreeSet<u32>> =
+            found.into_iter().map(|(path, lines)| (path, lines.iter().collect())).collect();
+        prop_assert_eq!(found, expected);
     }
 
     #[test]
