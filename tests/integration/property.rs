@@ -9,6 +9,8 @@ use crate::working_copy::{WorkingCopy, findings, message};
 
 mod adapters;
 mod attacks;
+mod bot;
+mod example;
 mod live_tests;
 mod outcomes;
 mod replayed;
