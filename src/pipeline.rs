@@ -8,6 +8,7 @@ mod fulfilled;
 mod kept;
 mod ledger;
 mod lock;
+mod map;
 mod policy;
 mod running;
 mod source;
@@ -25,6 +26,7 @@ use crate::words::{BaseSha, ForgeKind, HeadSha, PullNumber, RepoRef};
 pub use digests::known_digests;
 pub use kept::OperatorsFile;
 pub use ledger::check_ledger;
+pub use map::{KnownMaps, OperatorsMap};
 pub use policy::{OperatorsPolicy, operators_policy};
 pub use running::{Room, Running, kept_outcomes};
 
@@ -45,6 +47,10 @@ pub struct Question {
     pub lock: Option<OperatorsFile>,
     /// The operator's own freeze ledger; the one at the base's tip where there is none.
     pub ledger: Option<OperatorsFile>,
+    /// The operator's own coverage map; it is believed to be of the merge base, unless it names its commit.
+    pub map: Option<OperatorsMap>,
+    /// The coverage maps that the base branch's own CI uploaded.
+    pub maps: Option<KnownMaps>,
     /// A file that remembers the sha256 of blobs that were hashed before; without it they are hashed each time.
     pub known_digests: Option<PathBuf>,
     /// How properties and live tests are run.
@@ -137,7 +143,8 @@ fn judge(git: &Git, question: &Question, fetch: collect::Fetch<'_>) -> Result<Re
     not_observed.extend(brought.not_observed);
     let digests = Digests { oracles: brought.oracles, ..collected.digests(&rules) };
     let (properties, tests) = (brought.properties, brought.tests);
-    let judged = Judged { rows: &rows, digests, findings, not_observed, scope, properties, tests };
+    let subtraction = collected.subtraction();
+    let judged = Judged { rows: &rows, digests, findings, subtraction, not_observed, scope, properties, tests };
     let known = matches!(compared, Compared::One(_)).then_some(&change);
     let subject = Subject {
         forge: question.origin.forge(),

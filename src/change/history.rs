@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead as _, BufReader};
 
 use super::error::{GitError, from_stderr};
-use super::git::Git;
+use super::git::{Git, ids};
 use crate::words::ObjectId;
 
 /// What was found of some names in the history of a tip.
@@ -23,7 +23,29 @@ impl Ancestors {
     }
 }
 
+/// A commit and those before it along first parents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// The commits, the newest first.
+    pub commits: Vec<ObjectId>,
+    /// Whether history is cut off behind the last of them.
+    pub cut_off: bool,
+}
+
 impl Git {
+    /// A commit and at most `before` commits before it, along first parents.
+    pub fn first_parents(&self, tip: &ObjectId, before: u32) -> Result<Line, GitError> {
+        let doing = "looking up the commits before the merge base";
+        let count = format!("--max-count={}", u64::from(before) + 1);
+        let ended = self.call(doing).args(["rev-list", "--first-parent", &count, tip.as_str()]).run(b"")?;
+        if ended.code != Some(0) {
+            return Err(ended.into_error(doing));
+        }
+        let commits = ids(&ended.stdout, doing)?;
+        let cut_off = commits.last().is_some_and(|last| self.is_cut_off_at(last));
+        Ok(Line { commits, cut_off })
+    }
+
     /// Finds commits by full ids or by their first digits (lower-case hexadecimal) among the ancestors of a commit, itself included.
     ///
     /// Only ancestors count for whether an abbreviation is unique, so that nobody who pushes a branch can make one ambiguous. When all

@@ -37,6 +37,9 @@ pub struct ReplayArgs {
     /// The operator's freeze ledger, where the record was made with one.
     #[arg(long, value_name = "FILE")]
     pub freeze: Option<PathBuf>,
+    /// The coverage map, where the record was made with one.
+    #[arg(long, value_name = "FILE")]
+    pub map: Option<PathBuf>,
     /// The operator's oracles, where the record was made with them.
     #[arg(long, value_name = "DIR")]
     pub oracles: Option<PathBuf>,
@@ -75,6 +78,8 @@ pub fn replay(args: &ReplayArgs, clock: fn() -> Timestamp) -> Result<u8, Failure
         policy: args.policy.as_deref().map(score::read_policy).transpose()?,
         lock: args.lock.as_deref().map(score::read_own).transpose()?,
         ledger: args.freeze.as_deref().map(score::read_own).transpose()?,
+        map: args.map.as_deref().map(score::read_map).transpose()?,
+        maps: None,
         known_digests: cache::known_digests(&args.repo, &config::environment()),
         running,
         runner: old.run.runner.clone(),

@@ -9,7 +9,8 @@ use super::{Failure, cache, out};
 use crate::change::{Git, GitError};
 use crate::config;
 use crate::evidence::{ledger, lock};
-use crate::pipeline::{self, OperatorsFile, OperatorsPolicy, Origin, Question, Running};
+use crate::maps::MapError;
+use crate::pipeline::{self, OperatorsFile, OperatorsMap, OperatorsPolicy, Origin, Question, Running};
 use crate::report::{self, Colour};
 use crate::score::Record;
 use crate::words::{BaseSha, HeadSha, Verdict};
@@ -38,6 +39,9 @@ pub struct ScoreArgs {
     /// A freeze ledger of your own; it wins over the one at the base's tip.
     #[arg(long, value_name = "FILE")]
     pub freeze: Option<PathBuf>,
+    /// A coverage map of your own: which test runs which line of the merge base, or of the commit that the map names.
+    #[arg(long, value_name = "FILE")]
+    pub map: Option<PathBuf>,
     /// Properties, samples and known-bad inputs of your own; they win over those at the base's tip.
     #[arg(long, value_name = "DIR")]
     pub oracles: Option<PathBuf>,
@@ -77,6 +81,8 @@ pub fn score(args: &ScoreArgs, clock: fn() -> Timestamp) -> Result<Verdict, Fail
         policy: args.policy.as_deref().map(read_policy).transpose()?,
         lock: args.lock.as_deref().map(read_own).transpose()?,
         ledger: args.freeze.as_deref().map(read_own).transpose()?,
+        map: args.map.as_deref().map(read_map).transpose()?,
+        maps: None,
         known_digests: cache::known_digests(&args.repo, &config::environment()),
         running: running(args.config.as_deref(), args.oracles.as_deref(), args.seed)?,
         runner: "local".to_owned(),
@@ -142,6 +148,14 @@ pub(super) fn read_own(path: &Path) -> Result<OperatorsFile, Failure> {
     let origin = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|source| Failure::read(&origin, source))?;
     Ok(OperatorsFile { origin, bytes: bytes.into() })
+}
+
+/// A coverage map of the caller's own. One that is too coarse is a fact for the rules; any other fault is the caller's.
+pub(super) fn read_map(path: &Path) -> Result<OperatorsMap, Failure> {
+    OperatorsMap::read(path).map_err(|error| match error {
+        MapError::Read { origin, source } => Failure::read(origin, source),
+        other => Failure::BadInput(other.to_string()),
+    })
 }
 
 /// The repository's name: the last part of its folder, wherever it was called from.

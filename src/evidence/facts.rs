@@ -9,6 +9,7 @@ use super::lock::LockFacts;
 use crate::change::{Blob, BytePath, Change, PathChange, Twin};
 use crate::classes::Classifier;
 use crate::evidence::Analysis;
+use crate::evidence::surface::SurfaceFacts;
 use crate::policy::{Class, Policy};
 use crate::words::ObjectId;
 
@@ -40,6 +41,8 @@ pub struct Facts<'a> {
     pub lock: &'a LockFacts,
     /// The freeze ledger, and what its entries are bound to.
     pub ledger: &'a LedgerFacts,
+    /// What changed in the product line by line, and what the coverage map says of it.
+    pub surface: &'a SurfaceFacts,
     /// The day, in UTC.
     pub today: Date,
 }

@@ -33,6 +33,7 @@ mod property_uncovered;
 mod rule;
 mod runs;
 mod sandbox_unavailable;
+pub mod surface;
 mod test_config_edited;
 mod test_removed;
 mod test_rewritten;
@@ -40,7 +41,6 @@ pub mod tests;
 mod too_wide;
 pub mod tree_tests;
 mod unclassified_path;
-mod unobserved_lines;
 mod unparsed_status;
 mod wording;
 
@@ -78,7 +78,7 @@ pub static ORACLES: &[&dyn Oracle] = &[
     &generated_file::GeneratedFile,
     &lock::LockOracle,
     &ledger::LedgerOracle,
-    &unobserved_lines::UnobservedLines,
+    &surface::SurfaceOracle,
     &property_uncovered::PropertyUncovered,
     &sandbox_unavailable::SandboxUnavailable,
 ];

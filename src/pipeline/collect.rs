@@ -6,11 +6,12 @@ use jiff::civil::Date;
 use jiff::tz::Offset;
 
 use super::policy::Rules;
-use super::{PipelineError, Question, ledger, lock};
+use super::{PipelineError, Question, ledger, lock, map};
 use crate::change::{BytePath, Change, Compared, Git, GitError, Merged, Mode};
 use crate::classes::Classifier;
 use crate::evidence::ledger::LedgerFacts;
 use crate::evidence::lock::LockFacts;
+use crate::evidence::surface::{MapFacts, Subtraction, SurfaceFacts, surface_blobs};
 use crate::evidence::{self, Analysis, Blob, Blobs, ClassedRow, Comparison, Facts, Merge, Twin};
 use crate::policy::Class;
 use crate::score::Digests;
@@ -28,7 +29,7 @@ pub(super) trait Source {
 pub(super) type Fetch<'a> = &'a mut dyn Source;
 
 /// The largest file that an oracle reads.
-const LARGEST_BLOB: u64 = 8 << 20;
+pub(super) const LARGEST_BLOB: u64 = 8 << 20;
 
 /// Everything that was read, so that [`Facts`] can borrow it.
 pub(super) struct Collected {
@@ -39,6 +40,7 @@ pub(super) struct Collected {
     analysis: Analysis,
     lock: Held<LockFacts>,
     ledger: Held<LedgerFacts>,
+    surface: Held<SurfaceFacts>,
     today: Date,
 }
 
@@ -90,7 +92,11 @@ pub(super) fn collect(
     let lock = lock::collect(git, question, &rules.policy, change.merged_tree.as_ref(), fetch)?;
     let ledger = ledger::collect(git, question, &rules.policy, fetch)?;
     let today = Offset::UTC.to_datetime(question.today.unwrap_or_else(question.clock)).date();
-    Ok(Collected { comparison, merge, twins, blobs, analysis, lock, ledger, today })
+    let wanted: BTreeSet<_> = surface_blobs(rows).filter(|id| blobs.get(id).is_none()).cloned().collect();
+    read_blobs(git, &wanted, &mut blobs, fetch)?;
+    let asked = map::Asked { rules, change, rows, blobs: &blobs, ledger: &ledger.facts, today };
+    let surface = map::collect(git, question, &asked, fetch)?;
+    Ok(Collected { comparison, merge, twins, blobs, analysis, lock, ledger, surface, today })
 }
 
 impl Collected {
@@ -114,8 +120,14 @@ impl Collected {
             analysis: &self.analysis,
             lock: &self.lock.facts,
             ledger: &self.ledger.facts,
+            surface: &self.surface.facts,
             today: self.today,
         }
+    }
+
+    /// What the coverage map says of the changed lines, where one was read.
+    pub(super) fn subtraction(&self) -> Option<&Subtraction> {
+        matches!(self.surface.facts.map, MapFacts::Read(_)).then_some(&self.surface.facts.subtraction)
     }
 
     /// sha256 of every input that decided.
@@ -124,6 +136,7 @@ impl Collected {
             policy: rules.digest.clone(),
             lock: self.lock.digest.clone(),
             ledger: self.ledger.digest.clone(),
+            map: self.surface.digest.clone(),
             ..Digests::default()
         }
     }

@@ -446,6 +446,9 @@ pub struct Freeze {
     pub max_entries: Option<u32>,
     /// The most lines that only frozen tests may observe; left out: any number.
     pub max_lines: Option<u32>,
+    /// How much one entry may take out of the surface: `function` (a test with all its parameters), `class`, or `file`. The test itself
+    /// always. An entry that names more than this reaches no test, and is `freeze-without-coverage`.
+    pub reach: Reach,
     /// Regular expressions for parts of a failure message that normalising leaves alone. The default for `freeze add`; an entry's own
     /// list counts once it is written.
     pub keep: Vec<Keep>,
@@ -453,8 +456,27 @@ pub struct Freeze {
 
 impl Default for Freeze {
     fn default() -> Self {
-        Self { ledger: path("freeze_ledger.json"), max_days: 30, max_entries: None, max_lines: None, keep: Vec::new() }
+        Self {
+            ledger: path("freeze_ledger.json"),
+            max_days: 30,
+            max_entries: None,
+            max_lines: None,
+            reach: Reach::Function,
+            keep: Vec::new(),
+        }
     }
+}
+
+/// How much one entry of the freeze ledger may name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Reach {
+    /// A test with all its parameters.
+    Function,
+    /// All tests of a class, too.
+    Class,
+    /// All tests of a file, too.
+    File,
 }
 
 /// What live tests observe.

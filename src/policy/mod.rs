@@ -15,8 +15,8 @@ pub use builtin::{ALWAYS, BuiltIn, Ecosystem, built_in};
 pub use class::Class;
 pub use file::{
     AddedTests, Authority, Classes, Commands, DeletionOnly, ExtraMarker, Fixtures, Freeze, Gate, Holds, Lane, Limits,
-    MarkerKind, Markers, Oracles, Policy, Property, Proposal, Release, Require, RequireProperties, Scope, Snapshots,
-    Strictness, Surface, Tests, TreeTests, Unobserved,
+    MarkerKind, Markers, Oracles, Policy, Property, Proposal, Reach, Release, Require, RequireProperties, Scope,
+    Snapshots, Strictness, Surface, Tests, TreeTests, Unobserved,
 };
 pub use parse::{Fault, LARGEST, PolicyError, parse};
 pub use pattern::{NamePattern, Pattern, PatternError};

@@ -13,6 +13,7 @@ mod markdown;
 mod notice;
 mod post;
 mod render;
+mod surface;
 mod text;
 
 pub use annotate::{MOST_ANNOTATIONS, annotations, buttons};

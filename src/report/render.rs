@@ -1,8 +1,11 @@
 //! Record -> what a check run shows. Pure, and within the forge's limits whatever the record holds (R42, R47).
 
+use std::collections::BTreeMap;
+
 use super::annotate::{MOST_ANNOTATIONS, marks};
 use super::budget::{Page, cut};
 use super::markdown::{cell, code, prose};
+use super::surface::{Lines, overlap, unobserved};
 use crate::forge::Output;
 use crate::policy::Class;
 use crate::score::{FindingRow, LocationRow, Record, RecordRow, elided, visible};
@@ -22,13 +25,21 @@ const CLASSES: usize = 14_000;
 const CLASS: usize = 1_000;
 const ABSENT: usize = 5_000;
 
+/// Share of a text for each of the two lists of lines; every path takes the rest.
+const SURFACE: usize = 16_000;
+
+/// The most tests that are named beside a line.
+const MOST_TESTS: usize = 3;
+
 /// The most characters of a finding's sentences.
 const MOST_SENTENCE: usize = 1_500;
 
 /// Title, summary and text of a completed run. The summary has the findings, the paths by class, what was not observed and what the
 /// verdict stands for; the text has every changed path. `rules_page` is an address as [`RULES_PAGE`].
 pub fn output(record: &Record, rules_page: &str) -> Output {
-    Output { title: visible(&record.title), summary: summary(record, rules_page), text: Some(every_path(record)) }
+    let surface = surface(record);
+    let paths = every_path(record, MOST_BYTES - surface.len());
+    Output { title: visible(&record.title), summary: summary(record, rules_page), text: Some(surface + &paths) }
 }
 
 /// The same as one Markdown page.
@@ -193,10 +204,36 @@ fn stands_for(record: &Record) -> String {
     format!("### What this verdict stands for\n\n| | |\n|---|---|\n{}", lines.concat())
 }
 
-fn every_path(record: &Record) -> String {
+/// File by file what only frozen tests run, and what no test runs.
+fn surface(record: &Record) -> String {
+    let row = |path: &str, lines: &Lines<'_>| {
+        let mut tests: Vec<String> = lines.tests.iter().take(MOST_TESTS).map(|test| cell(test)).collect();
+        if lines.tests.len() > MOST_TESTS {
+            tests.push(format!("… {} more", lines.tests.len() - MOST_TESTS));
+        }
+        let tests = if tests.is_empty() { String::new() } else { format!(" {} |", tests.join(", ")) };
+        format!("| {} | {} | {} |{tests}\n", cell(path), lines.at_head(), lines.at_merge_base())
+    };
+    let table = |heading: &str, files: BTreeMap<&str, Vec<Lines<'_>>>| {
+        let rows: Vec<String> =
+            files.iter().flat_map(|(path, lines)| lines.iter().map(|lines| row(path, lines))).collect();
+        if rows.is_empty() {
+            return String::new();
+        }
+        let mut page = Page::new(heading, SURFACE);
+        page.list(rows.into_iter(), usize::MAX, |n| format!("\n{n} more runs of lines; the record has them all\n"));
+        page.into_text() + "\n"
+    };
+    let overlapping = "### Lines that only frozen tests run\n\n\
+        | file | at head | at the merge base | frozen tests |\n|---|---|---|---|\n";
+    let unseen = "### Changed lines that no test runs\n\n| file | at head | at the merge base |\n|---|---|---|\n";
+    table(overlapping, overlap(record)) + &table(unseen, unobserved(record))
+}
+
+fn every_path(record: &Record, room: usize) -> String {
     let mut page = Page::new(
         format!("### Every changed path ({})\n\n| class | status and path |\n|---|---|\n", record.rows.len()),
-        MOST_BYTES,
+        room,
     );
     let lines =
         record.rows.iter().map(|row| format!("| {} | {} |\n", row.class.as_str().replace('_', " "), named(row)));

@@ -2,6 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 
+use super::surface::{Lines, overlap, unobserved};
 use crate::policy::Class;
 use crate::score::{FindingRow, LocationRow, Record, RecordRow, elided, visible};
 use crate::words::Verdict;
@@ -29,6 +30,7 @@ pub fn text(record: &Record, colour: Colour, width: usize) -> String {
     for finding in &record.findings {
         paint.finding(&mut lines, finding, record.verdict);
     }
+    paint.surface(&mut lines, record);
     paint.classes(&mut lines, record);
     paint.absent(&mut lines, record);
     paint.stands_for(&mut lines, record);
@@ -68,6 +70,28 @@ impl Paint {
         lines.push(String::new());
     }
 
+    /// File by file what only frozen tests run, and what no test runs.
+    fn surface(&self, lines: &mut Vec<String>, record: &Record) {
+        let parts = [
+            ("Lines that only frozen tests run", overlap(record)),
+            ("Changed lines that no test runs", unobserved(record)),
+        ];
+        for (heading, files) in parts.into_iter().filter(|(_, files)| !files.is_empty()) {
+            lines.push(self.styled(Style::new().bold(), heading));
+            for (path, runs) in files.iter().take(MOST_NAMES) {
+                lines.push(format!("  {}", name(path)));
+                let width = runs.iter().take(MOST_NAMES).map(|run| where_is(run).len()).max().unwrap_or(0);
+                lines.extend(runs.iter().take(MOST_NAMES).map(|run| {
+                    let tests = tests_of(run);
+                    format!("    {:width$}  {tests}", where_is(run)).trim_end().to_owned()
+                }));
+                more(lines, "    ", runs.len());
+            }
+            more(lines, "  ", files.len());
+            lines.push(String::new());
+        }
+    }
+
     fn classes(&self, lines: &mut Vec<String>, record: &Record) {
         lines.push(self.styled(Style::new().bold(), &format!("Changed files: {}", record.rows.len())));
         for class in Class::ALL {
@@ -101,6 +125,9 @@ impl Paint {
         lines.push(format!("  merge base   {}", known(record.merge_base.as_deref())));
         lines.push(format!("  merged tree  {}", known(record.merged_tree.as_deref())));
         lines.push(format!("  policy       {}", known(record.digests.policy.as_deref())));
+        if let Some(map) = &record.digests.map {
+            lines.push(format!("  map          {}", name(map)));
+        }
     }
 
     /// Wraps at spaces; lines after the first are indented as far as the opening is long.
@@ -144,6 +171,27 @@ fn place(location: &LocationRow) -> String {
         (Some(line), None) => format!("{path}:{line}"),
         (Some(line), Some(end)) => format!("{path}:{line}-{end}"),
     }
+}
+
+/// `30 (21 at the merge base)`, `gone (21-24 at the merge base)`, `3-9 (new)`.
+fn where_is(run: &Lines<'_>) -> String {
+    let head = if run.head.is_none() { "gone".to_owned() } else { run.at_head() };
+    if run.old.is_none() {
+        format!("{head} (new)")
+    } else {
+        format!("{head} ({} at the merge base)", run.at_merge_base())
+    }
+}
+
+/// The most tests that are named beside a line.
+const MOST_TESTS: usize = 3;
+
+fn tests_of(run: &Lines<'_>) -> String {
+    let mut tests: Vec<String> = run.tests.iter().take(MOST_TESTS).map(|test| name(test)).collect();
+    if run.tests.len() > MOST_TESTS {
+        tests.push(format!("and {} more", run.tests.len() - MOST_TESTS));
+    }
+    tests.join(", ")
 }
 
 fn more(lines: &mut Vec<String>, indent: &str, total: usize) {

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use super::title::title;
 use super::{
-    COULD_NOT_JUDGE, Digests, FindingRow, LocationRow, Product, PropertyRow, RECORD_INCOMPLETE, Record, RecordRow,
-    RepositoryRow, Run, Tests, all_rules,
+    COULD_NOT_JUDGE, Digests, FindingRow, LocationRow, OverlapRow, Product, PropertyRow, RECORD_INCOMPLETE, Record,
+    RecordRow, RepositoryRow, Run, Tests, UnobservedRow, all_rules,
 };
 use crate::change::PathChange;
+use crate::evidence::surface::{FileSubtraction, Subtraction};
 use crate::evidence::{ClassedRow, Finding, Location};
 use crate::words::{BaseSha, ForgeKind, HeadSha, MergeBase, ObjectId, PullNumber, Verdict};
 
@@ -50,6 +51,8 @@ pub struct Judged<'a> {
     pub digests: Digests,
     /// Every finding, in any order.
     pub findings: Vec<Finding>,
+    /// What the coverage map says of the changed lines, where one was read.
+    pub subtraction: Option<&'a Subtraction>,
     /// Evidence that is neither there nor required, one phrase each.
     pub not_observed: Vec<String>,
     /// Whether the policy gates this pull request at all.
@@ -74,12 +77,12 @@ impl Record {
     /// The record of an evaluation. Its verdict is the worst finding's; where no finding objects but the record lacks what a review
     /// must stand on, it gains the finding `record-incomplete` and is unscored.
     pub fn new(subject: Subject, judged: Judged<'_>, run: Run) -> Self {
-        let Judged { rows, digests, findings, mut not_observed, scope, properties, tests } = judged;
-        let findings = match &scope {
-            Scope::Gated => findings,
+        let Judged { rows, digests, findings, subtraction, mut not_observed, scope, properties, tests } = judged;
+        let (findings, files) = match &scope {
+            Scope::Gated => (findings, subtraction.map_or(&[][..], |subtraction| &subtraction.files)),
             Scope::NotGated(why) => {
                 not_observed.push(format!("everything: this pull request is not gated ({why})"));
-                Vec::new()
+                (Vec::new(), &[][..])
             }
         };
         let mut record = Self {
@@ -97,8 +100,8 @@ impl Record {
             rows: rows.iter().map(row).collect(),
             verdict: decide(&findings),
             findings: in_order(findings),
-            overlap: Vec::new(),
-            unobserved: Vec::new(),
+            overlap: files.iter().flat_map(overlap_rows).collect(),
+            unobserved: files.iter().flat_map(unobserved_rows).collect(),
             properties,
             citations: Vec::new(),
             lane: None,
@@ -169,4 +172,21 @@ fn row(classed: &ClassedRow<'_>) -> RecordRow {
         mode: new.as_ref().map(|side| side.mode.to_string()),
         class: classed.class,
     }
+}
+
+fn overlap_rows(file: &FileSubtraction) -> impl Iterator<Item = OverlapRow> {
+    file.overlap.iter().map(|overlap| OverlapRow {
+        path: file.path.to_string(),
+        old_line: overlap.line.old_line,
+        head_line: overlap.line.head_line,
+        frozen_tests: overlap.frozen_tests.clone(),
+    })
+}
+
+fn unobserved_rows(file: &FileSubtraction) -> impl Iterator<Item = UnobservedRow> {
+    file.unobserved.iter().map(|line| UnobservedRow {
+        path: file.path.to_string(),
+        old_line: line.old_line,
+        head_line: line.head_line,
+    })
 }

@@ -148,9 +148,9 @@ pub struct LocationRow {
 pub struct OverlapRow {
     /// The file.
     pub path: String,
-    /// Its number at the merge base.
+    /// Its number at the merge base; for an inserted line that of the neighbour that judges it.
     pub old_line: Option<u32>,
-    /// Its number at head.
+    /// Its number at head; null where it is gone.
     pub head_line: Option<u32>,
     /// Which frozen tests cover it.
     pub frozen_tests: Vec<String>,
@@ -162,9 +162,9 @@ pub struct OverlapRow {
 pub struct UnobservedRow {
     /// The file.
     pub path: String,
-    /// Its number at the merge base.
+    /// Its number at the merge base; for an inserted line that of its neighbour; null in a new file.
     pub old_line: Option<u32>,
-    /// Its number at head.
+    /// Its number at head; null where it is gone.
     pub head_line: Option<u32>,
 }
 

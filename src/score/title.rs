@@ -30,6 +30,11 @@ fn blocked(record: &Record) -> String {
         1 => "; 1 more finding".to_owned(),
         n => format!("; {n} more findings"),
     };
+    if first.rule == "freeze-overlap" {
+        // The share says more than the first of many lines.
+        let share = first.message.split(": ").next().unwrap_or_default();
+        return format!("{verdict}: {}{others}", visible(share));
+    }
     let fixed = format!("{verdict}: {}: ", visible(&first.rule));
     let room = MOST.saturating_sub(fixed.chars().count() + others.chars().count());
     format!("{fixed}{}{others}", place(first, room))

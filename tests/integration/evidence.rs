@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use evidence_gate::change::{BytePath, Change, Mode, PathChange, Side, Status};
 use evidence_gate::classes::Classifier;
+use evidence_gate::evidence::surface::{MapFacts, SurfaceFacts};
 use evidence_gate::evidence::{
     Blob, Blobs, ClassedRow, Comparison, Facts, Finding, Merge, RulesFrom, Runs, Twin, analyse, judge, judge_runs,
     paths_to_look_up, rules, symlink_blobs,
@@ -156,6 +157,7 @@ impl Story {
             analysis: &analysis,
             lock: &evidence_gate::evidence::lock::LockFacts::Absent,
             ledger: &evidence_gate::evidence::ledger::LedgerFacts::Absent,
+            surface: &SurfaceFacts::without_map(MapFacts::NotNeeded, &rows, &blobs),
             today: jiff::civil::date(2026, 10, 1),
         };
         let mut findings = judge(&facts);

@@ -20,6 +20,7 @@ mod fake_forge;
 mod forge;
 mod ledger;
 mod lock;
+mod maps;
 mod markers;
 mod pipeline;
 mod policy;
@@ -31,4 +32,5 @@ mod rooms;
 #[cfg(target_os = "linux")]
 mod sandbox;
 mod score;
+mod surface;
 mod working_copy;

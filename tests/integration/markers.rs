@@ -13,6 +13,7 @@ use std::sync::{Arc, LazyLock};
 use evidence_gate::change::{BytePath, Change, Mode, PathChange, Side, Status};
 use evidence_gate::classes::Classifier;
 use evidence_gate::evidence::ledger::LedgerFacts;
+use evidence_gate::evidence::surface::{MapFacts, SurfaceFacts};
 use evidence_gate::evidence::{
     Analysis, Blob, Blobs, ClassedRow, Comparison, Facts, Finding, Merge, RulesFrom, analyse, judge,
 };
@@ -116,6 +117,7 @@ fn judged_with(
         analysis: &analysis,
         lock: &evidence_gate::evidence::lock::LockFacts::Absent,
         ledger,
+        surface: &SurfaceFacts::without_map(MapFacts::NotNeeded, &classed, &blobs),
         today: jiff::civil::date(2026, 10, 1),
     })
 }

@@ -97,6 +97,8 @@ impl WorkingCopy {
             policy: None,
             lock: None,
             ledger: None,
+            map: None,
+            maps: None,
             known_digests: None,
             running: pipeline::Running::default(),
             runner: "test".to_owned(),

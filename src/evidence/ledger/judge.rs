@@ -6,6 +6,7 @@ use jiff::civil::Date;
 
 use super::{Bound, Freeze, Ledger, LedgerFacts};
 use crate::change::BytePath;
+use crate::evidence::surface::MapFacts;
 use crate::evidence::{Facts, Finding, Oracle, Rule, wording};
 use crate::policy::Policy;
 use crate::words::Verdict;
@@ -39,22 +40,14 @@ static FREEZE_INCOMPLETE: Rule = Rule {
 static FREEZE_OVER_BUDGET: Rule = Rule {
     id: "freeze-over-budget",
     verdict: Verdict::Unscored,
-    when: "The ledger has more entries than `freeze.max_entries`.",
+    when: "The ledger has more entries than `freeze.max_entries`, or its freezes leave more lines to frozen tests alone than `freeze.max_lines`.",
     innocent: "Flaky tests were frozen faster than they were repaired.",
     next: "A maintainer repairs tests and takes their entries out, or raises the limit on the base branch.",
 };
 
-static COVERAGE_MAP_MISSING: Rule = Rule {
-    id: "coverage-map-missing",
-    verdict: Verdict::Unscored,
-    when: "Freezes are live, and there is no coverage map that says which lines only frozen tests observe.",
-    innocent: "The map was not uploaded yet.",
-    next: "A maintainer provides a coverage map of the base branch, or takes the freezes out of the ledger.",
-};
-
 impl Oracle for LedgerOracle {
     fn rules(&self) -> &'static [&'static Rule] {
-        const { &[&LEDGER_UNREADABLE, &FREEZE_UNBOUND, &FREEZE_INCOMPLETE, &FREEZE_OVER_BUDGET, &COVERAGE_MAP_MISSING] }
+        const { &[&LEDGER_UNREADABLE, &FREEZE_UNBOUND, &FREEZE_INCOMPLETE, &FREEZE_OVER_BUDGET] }
     }
 
     fn judge(&self, facts: &Facts<'_>) -> Vec<Finding> {
@@ -65,7 +58,7 @@ impl Oracle for LedgerOracle {
             }
             LedgerFacts::Read { origin, ledger, bound } => {
                 let mut findings = sound(origin, ledger, bound, facts.policy, facts.today);
-                findings.extend(no_map(origin, ledger, facts.today));
+                findings.extend(over_lines(facts, origin));
                 findings
             }
         }
@@ -167,13 +160,15 @@ fn over_budget(policy: &Policy, origin: &str, ledger: &Ledger) -> Option<Finding
     })
 }
 
-fn no_map(origin: &str, ledger: &Ledger, today: Date) -> Option<Finding> {
-    let live: Vec<&Freeze> = ledger.live(today).collect();
-    if live.is_empty() {
-        return None;
-    }
-    let freezes = wording::count(live.len(), "freeze is", "freezes are");
-    let names = wording::list(live.into_iter().map(name).collect());
-    let message = format!("{freezes} live in the freeze ledger {origin}, and there is no coverage map: {names}");
-    Some(Finding::new(&COVERAGE_MAP_MISSING, message))
+/// Known only where a map was read; where none could be, that is a finding of its own.
+fn over_lines(facts: &Facts<'_>, origin: &str) -> Option<Finding> {
+    let most = u64::from(facts.policy.freeze.max_lines?);
+    let MapFacts::Read(map) = &facts.surface.map else { return None };
+    let lines = map.frozen_lines;
+    (lines > most).then(|| {
+        let message = format!(
+            "the freezes of {origin} leave {lines} lines that only frozen tests run, and the policy allows {most}"
+        );
+        Finding::new(&FREEZE_OVER_BUDGET, message)
+    })
 }

@@ -147,6 +147,8 @@ impl Worker {
             )?,
             lock: None,
             ledger: None,
+            map: None,
+            maps: None,
             known_digests: Some(pipeline::known_digests(&self.settings.data_dir, &trigger.repository)),
             running: Running {
                 outcomes: Some(pipeline::kept_outcomes(&self.settings.data_dir, &trigger.repository)),
