@@ -8,6 +8,7 @@ use evidence_gate::classes::Classifier;
 use evidence_gate::evidence::ledger::{LedgerFacts, MessageDigest, Normaliser, Signature, parse};
 use evidence_gate::evidence::lock::LockFacts;
 use evidence_gate::evidence::property::{Failed, Flaky, KnownBad, Outcome, PropertyFacts, Sample, TrialLog};
+use evidence_gate::evidence::surface::{MapFacts, SurfaceFacts};
 use evidence_gate::evidence::tree_tests::{TreeFacts, TreeRun, read, worse};
 use evidence_gate::evidence::{Blobs, ClassedRow, Comparison, Facts, Merge, RulesFrom, Runs, analyse, judge_runs};
 use evidence_gate::policy::{Policy, PropertyId};
@@ -69,6 +70,7 @@ fn told(ledger: &LedgerFacts, path: &str, runs: &Runs) -> String {
         analysis: &analysis,
         lock: &LockFacts::Absent,
         ledger,
+        surface: &SurfaceFacts::without_map(MapFacts::NotNeeded, &rows, &blobs),
         today: jiff::civil::date(2026, 10, 1),
     };
     let findings = judge_runs(&facts, runs);
