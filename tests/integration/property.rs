@@ -9,9 +9,12 @@ use crate::working_copy::{WorkingCopy, findings, message};
 
 mod adapters;
 mod attacks;
+mod bot;
+mod example;
 mod live_tests;
 mod outcomes;
 mod replayed;
+mod rules;
 
 /// A small product: doubling a number. The property says that half of it is the number again.
 const PRODUCT: &str = "def double(n):\n    return n + n\n";
@@ -49,7 +52,7 @@ const POLICY: &str = r#"schema = 1
 extends = ["python"]
 [[property]]
 id = "double"
-command = ["/usr/bin/python3", "-I", "properties/double.py"]
+command = ["python3", "-I", "properties/double.py"]
 seed = 7
 trials = 50
 timeout = "20s"
@@ -152,7 +155,7 @@ fn a_property_that_accepts_what_is_bad_observes_nothing() {
 #[test]
 fn a_command_that_does_not_exist_or_dies_is_told_by_its_name() {
     let copy = repository();
-    copy.write(".evidence-gate.toml", POLICY.replace("/usr/bin/python3", "no-such-program"));
+    copy.write(".evidence-gate.toml", POLICY.replace("python3", "no-such-program"));
     let record = judged(&copy, "def double(n):\n    return 2 * n\n");
     assert_eq!(record.verdict, Verdict::Unscored);
     assert!(message_of_first(&record).contains("\"no-such-program\" cannot be started"), "{:#?}", told(&record));
@@ -261,7 +264,7 @@ for line in sys.stdin:
 /// The same repository with driver and subject apart.
 pub fn apart() -> WorkingCopy {
     let copy = repository();
-    let policy = POLICY.to_owned() + "subject = [\"/usr/bin/python3\", \"-I\", \"properties/subject.py\"]\n";
+    let policy = POLICY.to_owned() + "subject = [\"python3\", \"-I\", \"properties/subject.py\"]\n";
     copy.write(".evidence-gate.toml", policy)
         .write("oracle/properties/double.py", DRIVER)
         .write("oracle/properties/subject.py", SUBJECT)

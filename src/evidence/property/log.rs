@@ -6,6 +6,9 @@ use crate::evidence::json::{self, Json};
 use crate::evidence::wording;
 use crate::policy::PropertyId;
 
+/// The largest log that is read, in bytes: it goes into the record.
+const LARGEST: usize = 1 << 20;
+
 /// What a run was asked to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
@@ -40,6 +43,9 @@ pub enum LogFault {
     /// Nothing was written.
     #[error("it left no trial log")]
     Absent,
+    /// More than is read.
+    #[error("its trial log has {0} bytes, and at most {LARGEST} are read")]
+    TooLarge(usize),
     /// The last line has no end.
     #[error("its trial log breaks off in line {0}, and every line ends with a line feed")]
     HalfLine(usize),
@@ -121,6 +127,9 @@ impl Line {
     pub(super) fn read(bytes: &[u8], id: &PropertyId, keys: &[&str]) -> Result<Self, LogFault> {
         if bytes.is_empty() {
             return Err(LogFault::Absent);
+        }
+        if bytes.len() > LARGEST {
+            return Err(LogFault::TooLarge(bytes.len()));
         }
         let mut lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
         if lines.pop().is_some_and(|rest| !rest.is_empty()) {
@@ -288,6 +297,7 @@ mod tests {
             "`exc_type` in its trial log is a whole number, and a text or null is wanted"
         );
         assert_eq!(said(&format!("{WHOLE}\n{WHOLE}\n")), "its trial log has 2 reports, and one run makes one");
+        assert_eq!(said(&" ".repeat(2_000_000)), "its trial log has 2000000 bytes, and at most 1048576 are read");
         assert_eq!(said("[]\n"), "line 1 of its trial log cannot be read: it is a list, and an object is wanted");
         assert!(with("\"hits\":180", "\"hits\":180,\"hits\":180").contains("stands twice"));
         assert!(said(&format!("{WHOLE}\n\n")).starts_with("line 2 of its trial log cannot be read"));

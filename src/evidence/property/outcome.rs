@@ -84,6 +84,9 @@ impl Outcome {
     }
 }
 
+/// How much of a line of standard error is a message, in characters.
+const LONGEST_LINE: usize = 2_000;
+
 const EXIT: &str = "ExitCode";
 
 fn exit_message(code: i32) -> String {
@@ -137,7 +140,8 @@ fn killed(ended: Ended) -> Option<(String, String)> {
 fn died(run: &Run) -> (String, String) {
     let text = String::from_utf8_lossy(&run.stderr);
     let named = text.lines().rev().take(200).find_map(|line| {
-        let failure = TestFailure::new("", None, Some(line.to_owned()), String::new());
+        let line = line.chars().take(LONGEST_LINE).collect();
+        let failure = TestFailure::new("", None, Some(line), String::new());
         (!failure.exc_type.is_empty()).then_some((failure.exc_type, failure.message))
     });
     named.unwrap_or_else(|| match run.ended {

@@ -10,7 +10,7 @@ const POLICY: &str = r#"schema = 1
 [classes]
 extends = ["python"]
 [tree_tests]
-command = ["/usr/bin/python3", "run.py"]
+command = ["python3", "run.py"]
 report = "reports/junit.xml"
 timeout = "20s"
 deselect = ["--deselect", "{nodeid}"]
