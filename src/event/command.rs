@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use pulldown_cmark::{Event as Piece, Parser, Tag, TagEnd};
+use pulldown_cmark::{Event as Piece, Parser, Tag};
 use serde::{Deserialize, Serialize};
 
 use crate::words::HeadSha;
@@ -96,7 +96,7 @@ impl Places {
                     }
                     depth += 1;
                 }
-                Piece::End(TagEnd::Paragraph) | Piece::End(_) => depth = depth.saturating_sub(1),
+                Piece::End(_) => depth = depth.saturating_sub(1),
                 Piece::Text(_) | Piece::SoftBreak | Piece::HardBreak => {}
                 _ => places.marked.push(range),
             }
@@ -121,16 +121,14 @@ mod tests {
 
     const SHA: &str = "0123456789abcdef0123456789abcdef01234567";
 
-    fn rescore() -> Option<Command> {
-        Some(Command::Rescore { head: None })
-    }
+    const RESCORED: Option<Command> = Some(Command::Rescore { head: None });
 
     #[test]
     fn each_command_is_a_whole_line_with_exact_words() {
-        assert_eq!(command("/rescore"), rescore());
-        assert_eq!(command("Thanks!\n/rescore\nbye"), rescore());
-        assert_eq!(command("Thanks!\n\n  /rescore  \r\n"), rescore());
-        assert_eq!(command("/evidence-gate rescore"), rescore());
+        assert_eq!(command("/rescore"), RESCORED);
+        assert_eq!(command("Thanks!\n/rescore\nbye"), RESCORED);
+        assert_eq!(command("Thanks!\n\n  /rescore  \r\n"), RESCORED);
+        assert_eq!(command("/evidence-gate rescore"), RESCORED);
         assert_eq!(command(&format!("/rescore {SHA}")), Some(Command::Rescore { head: SHA.parse().ok() }));
         assert_eq!(command("/evidence-gate explain"), Some(Command::Explain));
         assert_eq!(command("/evidence-gate help\n/rescore"), Some(Command::Help), "the first one counts");

@@ -96,7 +96,7 @@ async fn take_next(
                 bury(db, id, &why).await.doing(DOING)?;
             }
             Ok(taken) if taken.attempt > MAX_ATTEMPTS => {
-                bury(db, id, "its lease ran out on every try").await.doing(DOING)?
+                bury(db, id, "its lease ran out on every try").await.doing(DOING)?;
             }
             Ok(taken) => {
                 sqlx::query("UPDATE errands SET state = 'running', attempt = ?, runner = ?, expires = ? WHERE id = ?")

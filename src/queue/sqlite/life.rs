@@ -209,14 +209,13 @@ impl Errands for SqliteQueue {
     }
 
     async fn hanging(&self, before: Timestamp) -> Result<Vec<Hanging>, QueueError> {
-        type Row = (Vec<u8>, i64, String, i64, Option<String>, Option<i64>, Option<String>, i64);
         // Its own later tries carry the run on; only the last row of an evaluation speaks for it.
         let sql = "SELECT id, generation, forge, repository, name, installation, head, run FROM evaluations AS e
             WHERE run IS NOT NULL AND state != 'published' AND ended = 0 AND started < ?
               AND NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.evaluation = e.id AND jobs.state IN ('queued', 'running'))
               AND NOT EXISTS (SELECT 1 FROM evaluations AS later WHERE later.id = e.id AND later.generation > e.generation)
             ORDER BY started LIMIT 100";
-        let rows: Vec<Row> =
+        let rows: Vec<HangingRow> =
             sqlx::query_as(sql).bind(micros(before)).fetch_all(&self.readers).await.doing("look for hanging runs")?;
         Ok(rows.into_iter().filter_map(hanging).collect())
     }
@@ -438,19 +437,11 @@ impl AuditRow {
     }
 }
 
+/// Id, generation, forge, repository, its name, installation, head and run.
+type HangingRow = (Vec<u8>, i64, String, i64, Option<String>, Option<i64>, Option<String>, i64);
+
 /// A row of an older version names no repository; its run cannot be reached, and is left to the forge.
-fn hanging(
-    (id, generation, forge, repository, name, installation, head, run): (
-        Vec<u8>,
-        i64,
-        String,
-        i64,
-        Option<String>,
-        Option<i64>,
-        Option<String>,
-        i64,
-    ),
-) -> Option<Hanging> {
+fn hanging((id, generation, forge, repository, name, installation, head, run): HangingRow) -> Option<Hanging> {
     Some(Hanging {
         evaluation: EvaluationId(Uuid::from_slice(&id).ok()?),
         generation: Generation(generation),

@@ -9,6 +9,7 @@ use super::many::{chunks, values};
 use super::rows::{JOB_COLUMNS, JobRow, PullKey, SHAPE, cause_word, micros};
 use crate::queue::QueueError;
 use crate::queue::coalesce::{Pending, Running, Standing};
+use crate::words::DeliveryId;
 
 pub(super) type Work = BTreeMap<PullKey, Standing>;
 
@@ -103,7 +104,7 @@ async fn upsert(db: &mut SqliteConnection, jobs: &[&Pending]) -> Result<(), sqlx
         query = query.bind(micros(job.queued)).bind(micros(job.newest)).bind(micros(job.due));
         query = query.bind(i64::from(job.attempt));
         query = query.bind(job.evaluation.map(|id| id.0.as_bytes().to_vec()));
-        query = query.bind(job.delivery.as_ref().map(|id| id.as_str()));
+        query = query.bind(job.delivery.as_ref().map(DeliveryId::as_str));
     }
     query.execute(db).await?;
     Ok(())

@@ -149,8 +149,7 @@ impl Inbox for Memory {
         let event = event::parse(&delivery).map_err(|malformed| InboxError::Malformed(malformed.into()))?;
         kept.insert(delivery.id().to_string(), delivery);
         Ok(match event {
-            Event::Trigger(_) => Stored::Queued,
-            Event::Errand(_) => Stored::Queued,
+            Event::Trigger(_) | Event::Errand(_) => Stored::Queued,
             Event::Ignored(reason) => Stored::Ignored(reason.to_string()),
         })
     }

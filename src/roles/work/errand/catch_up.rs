@@ -83,14 +83,13 @@ impl Worker {
         if record.base_ref != pull.base_branch {
             return Ok(Found::Void(answer, "it targets another branch now"));
         }
-        let tip = match tips.get(&pull.base_branch) {
-            Some(tip) => tip.clone(),
-            None => {
-                let installation = lease.errand.installation;
-                let tip = self.forge.branch_tip(&pull.repository, installation, &pull.base_branch).await?;
-                tips.insert(pull.base_branch.clone(), tip.clone());
-                tip
-            }
+        let tip = if let Some(tip) = tips.get(&pull.base_branch) {
+            tip.clone()
+        } else {
+            let installation = lease.errand.installation;
+            let tip = self.forge.branch_tip(&pull.repository, installation, &pull.base_branch).await?;
+            tips.insert(pull.base_branch.clone(), tip.clone());
+            tip
         };
         if record.base == tip.to_string() {
             return Ok(Found::Current);

@@ -80,12 +80,11 @@ impl Worker {
         } else {
             None
         };
-        let run = match found.filter(|run| !run.completed) {
-            Some(open) => open.id,
-            None => {
-                let new = NewRun { head: head.clone(), external_id, output: report::waiting(group.branch, head) };
-                self.forge.open_run(repository, installation, &new).await?
-            }
+        let run = if let Some(open) = found.filter(|run| !run.completed) {
+            open.id
+        } else {
+            let new = NewRun { head: head.clone(), external_id, output: report::waiting(group.branch, head) };
+            self.forge.open_run(repository, installation, &new).await?
         };
         self.forge.update_run(repository, installation, run, &RunUpdate::Started).await?;
         Ok(run)

@@ -74,7 +74,7 @@ impl Worker {
             }
             Err(Failure::Retry { why, .. } | Failure::GiveUp { why }) => {
                 self.say_about_group(lease, &why).await;
-                if self.is_somebody_elses_fault(lease) {
+                if comes_again(lease) {
                     warn!("an errand cannot be done: {why}");
                     self.note(lease, "installation", None, &why, serde_json::json!({})).await?;
                     Settled::Done
@@ -88,14 +88,6 @@ impl Worker {
             warn!("the lease of an errand was lost before it was settled");
         }
         Ok(())
-    }
-
-    /// A look for what was missed comes again by itself, so it leaves no dead letter behind: what is missing is said in the audit log.
-    fn is_somebody_elses_fault(&self, lease: &ErrandLease) -> bool {
-        matches!(
-            lease.errand.task,
-            Task::CatchUp { .. } | Task::Installed | Task::Gone { .. } | Task::EndHangingRuns | Task::ReadLog
-        )
     }
 
     /// A row of the audit log about an errand.
@@ -135,6 +127,7 @@ impl Worker {
     }
 
     /// The repository that an errand is about.
+    #[expect(clippy::unused_self, reason = "it reads as all other questions of an errand do")]
     pub(super) fn place<'l>(&self, lease: &'l ErrandLease) -> Result<&'l RepoRef, Failure> {
         let Errand { repository, .. } = &lease.errand;
         repository.as_ref().ok_or_else(|| Failure::GiveUp { why: "the errand names no repository".to_owned() })
@@ -155,5 +148,13 @@ impl Worker {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// A look for what was missed comes again by itself, so it leaves no dead letter behind: what is missing is said in the audit log.
+fn comes_again(lease: &ErrandLease) -> bool {
+    match lease.errand.task {
+        Task::CatchUp { .. } | Task::Installed | Task::Gone { .. } | Task::EndHangingRuns | Task::ReadLog => true,
+        Task::Obey { .. } | Task::Rescore { .. } | Task::JudgeGroup { .. } => false,
     }
 }
