@@ -5,7 +5,9 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
-use evidence_gate::desk::{self, FreezeCommand, LockCommand, PolicyCommand, QueueCommand, SchemaCommand, ScoreArgs};
+use evidence_gate::desk::{
+    self, CoverageCommand, FreezeCommand, LockCommand, PolicyCommand, QueueCommand, SchemaCommand, ScoreArgs,
+};
 use evidence_gate::roles::{self, RoleArgs, WorkArgs};
 use evidence_gate::words::Verdict;
 
@@ -29,9 +31,12 @@ enum Command {
     /// Write the fixture lock, or hold the working copy against it.
     #[command(subcommand)]
     Lock(LockCommand),
-    /// List, check, sign and add known flaky failures.
+    /// List, check, sign, add and price known flaky failures.
     #[command(subcommand)]
     Freeze(FreezeCommand),
+    /// Make coverage maps of what tools write, and look into them.
+    #[command(subcommand)]
+    Coverage(CoverageCommand),
     /// Print the JSON Schema of a document that this program reads or writes.
     #[command(subcommand)]
     Schema(SchemaCommand),
@@ -71,6 +76,7 @@ fn run(command: Command) -> Ended {
         Command::Policy(command) => desk::policy(&command).map(|()| 0).map_err(desk_failed),
         Command::Lock(command) => desk::lock(&command).map_err(desk_failed),
         Command::Freeze(command) => desk::freeze(&command, roles::now).map_err(desk_failed),
+        Command::Coverage(command) => desk::coverage(&command, roles::now).map(|()| 0).map_err(desk_failed),
         Command::Schema(command) => desk::schema(command).map(|()| 0).map_err(desk_failed),
         Command::Queue(command) => desk::queue(&command, roles::now).map(|()| 0).map_err(desk_failed),
         Command::Serve(args) => roles::run_serve(&args).map(|()| 0).map_err(role_failed),

@@ -1,8 +1,9 @@
-//! `evidence-gate freeze`: list, check, sign and add known flaky failures.
+//! `evidence-gate freeze`: list, check, sign, add and price known flaky failures.
 
 mod add;
 mod check;
 mod list;
+mod price;
 mod report;
 mod signature;
 
@@ -17,6 +18,7 @@ use crate::evidence::ledger::{self, LARGEST_LEDGER, Ledger, LedgerError};
 use crate::policy::Policy;
 
 pub use add::AddArgs;
+pub use price::PriceArgs;
 pub use signature::{HowArgs, SeenArgs, SignatureArgs};
 
 /// What to do with the freeze ledger.
@@ -32,6 +34,8 @@ pub enum FreezeCommand {
     Signature(SignatureArgs),
     /// Freeze a failure that a report or a record shows; the entry is written for a person to commit.
     Add(AddArgs),
+    /// Say which lines and files lose their only observer by a freeze.
+    Price(PriceArgs),
 }
 
 /// Which ledger.
@@ -59,6 +63,7 @@ pub fn freeze(command: &FreezeCommand, clock: fn() -> Timestamp) -> Result<u8, F
         FreezeCommand::Check(args) => check::check(args, clock),
         FreezeCommand::Signature(args) => signature::signature(args).map(|()| 0),
         FreezeCommand::Add(args) => add::add(args, today).map(|()| 0),
+        FreezeCommand::Price(args) => price::price(args, today).map(|()| 0),
     }
 }
 

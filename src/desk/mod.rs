@@ -3,6 +3,7 @@
 //! Deliberately absent: judgement. `score` asks `pipeline.rs`, as the worker does, and prints what `report/` renders.
 
 mod cache;
+mod coverage;
 mod failure;
 mod freeze;
 mod lock;
@@ -13,8 +14,9 @@ mod queue;
 mod schema;
 mod score;
 
+pub use coverage::{ConvertArgs, CoverageCommand, InspectArgs, InspectFormat, coverage};
 pub use failure::Failure;
-pub use freeze::{AddArgs, FreezeCommand, HowArgs, LedgerArgs, SeenArgs, SignatureArgs, freeze};
+pub use freeze::{AddArgs, FreezeCommand, HowArgs, LedgerArgs, PriceArgs, SeenArgs, SignatureArgs, freeze};
 pub use lock::{LockCommand, lock};
 pub use policy::{PolicyCommand, checked, explained, policy};
 pub use queue::{QueueArgs, QueueCommand, queue};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io::{self, BufRead, Read};
 use std::path::Path;
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 
 use super::map::{TestNo, short};
 use super::unpack::{classify, unpacked};
@@ -261,8 +261,7 @@ impl<'de> Visitor<'de> for PerFile<'_> {
         while files.next_key_seed(Name(&mut path))?.is_some() {
             let at = self.map.file(&path).map_err(A::Error::custom)?;
             lines.clear();
-            let read = files.next_value_seed(Lines { lines: &mut lines, most });
-            read.map_err(|error| A::Error::custom(format!("file \"{}\": {error}", short(&path))))?;
+            files.next_value_seed(Lines { into: &mut lines, most, path: &path })?;
             match self.into {
                 Into::Test(test) => self.map.listed(test, at, &mut lines).map_err(A::Error::custom)?,
                 Into::Import => self.map.files[at].import.extend(&lines),
@@ -274,9 +273,17 @@ impl<'de> Visitor<'de> for PerFile<'_> {
 }
 
 /// `[1, 2, 3, 7]` or `"1-3,7"`.
-pub(super) struct Lines<'b> {
-    pub(super) lines: &'b mut Vec<u32>,
-    pub(super) most: u32,
+struct Lines<'b> {
+    into: &'b mut Vec<u32>,
+    most: u32,
+    /// The file that they are of, for errors.
+    path: &'b str,
+}
+
+impl Lines<'_> {
+    fn wrong<E: serde::de::Error>(&self, why: &str) -> E {
+        E::custom(format!("file \"{}\": {why}", short(self.path)))
+    }
 }
 
 impl<'de> DeserializeSeed<'de> for Lines<'_> {
@@ -291,19 +298,18 @@ impl<'de> Visitor<'de> for Lines<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("lines, as a list of numbers or as text like \"1-3,7\"")
+        write!(f, "the lines of file \"{}\", as a list of numbers or as text like \"1-3,7\"", short(self.path))
     }
 
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<(), E> {
-        lines::parse_ranges(text, self.most, self.lines).map_err(E::custom)
+        lines::parse_ranges(text, self.most, self.into).map_err(|why| self.wrong(&why))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
         while let Some(line) = list.next_element::<u64>()? {
-            self.lines.push(lines::checked(line, self.most).map_err(A::Error::custom)?);
-            if self.lines.len() > self.most as usize {
-                list.next_element::<IgnoredAny>()?;
-                return Err(A::Error::custom("a file has more lines than a file can have"));
+            self.into.push(lines::checked(line, self.most).map_err(|why| self.wrong(&why))?);
+            if self.into.len() > self.most as usize {
+                return Err(self.wrong("it has more lines than a file can have"));
             }
         }
         Ok(())

@@ -36,8 +36,8 @@ pub(super) fn checked(line: u64, most: u32) -> Result<u32, String> {
     }
 }
 
-/// Writes a set as `1-3,7`.
-pub(super) fn ranges(lines: impl IntoIterator<Item = u32>) -> String {
+/// Writes an ascending set as `1-3,7`.
+pub fn ranges(lines: impl IntoIterator<Item = u32>) -> String {
     let mut text = String::new();
     for (first, last) in runs(lines) {
         use std::fmt::Write as _;
@@ -73,10 +73,10 @@ pub(super) fn tidy(lines: &mut Vec<u32>) {
 /// Appends a number, seven bits a byte, the low ones first.
 pub(super) fn put(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
-        bytes.push((number & 0x7f) as u8 | 0x80);
+        bytes.push(number.to_le_bytes()[0] | 0x80);
         number >>= 7;
     }
-    bytes.push(number as u8);
+    bytes.push(number.to_le_bytes()[0]);
 }
 
 /// Takes a number from the front; `None` where the bytes end or the number has more than 64 bits.

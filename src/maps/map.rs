@@ -347,6 +347,16 @@ impl Uniting {
 }
 
 impl File {
+    /// The last line that ran, for a test or at import; 0 for none.
+    pub(super) fn last_line(&self) -> u32 {
+        let of_tests = self.cells.iter().filter_map(|(_, set)| lines::decode(self.pattern(*set)).last().flatten());
+        of_tests.map(|(_, last)| last).chain(self.import.max()).max().unwrap_or_default()
+    }
+
+    pub(super) fn lines_of(&self, number: u32) -> RoaringBitmap {
+        self.patterns.bitmap(number)
+    }
+
     pub(super) fn pattern(&self, number: u32) -> &[u8] {
         self.patterns.get(number)
     }

@@ -3,23 +3,31 @@
 //! [`read_map`] reads a map as a stream and refuses what it cannot trust, [`Index`] answers for the files of one change, and [`Home`] is
 //! all that another place for indexes has to offer. Deliberately absent: judgement. What a [`Surface`] means is said in `evidence/`.
 
+mod convert;
 mod error;
 mod home;
 mod index;
+mod inspect;
 mod json;
 mod limits;
 mod lines;
 mod map;
 mod nodeid;
 mod paths;
+mod price;
 mod surface;
 mod unpack;
+mod write;
 
+pub use convert::{Asked, Converted, convert};
 pub use error::MapError;
 pub use home::Home;
 pub use index::{Index, Shelf};
+pub use inspect::{Inspection, Numbers, inspect};
 pub use json::{read_import_lines, read_map, read_map_file};
 pub use limits::Limits;
+pub use lines::ranges as line_ranges;
 pub use map::{About, Grain, Map};
 pub use nodeid::{Reach, takes_out};
+pub use price::{Cost, Price, price};
 pub use surface::{FileSurface, Surface};

@@ -2,16 +2,16 @@
 
 /// The parts of a test's run that pytest-cov tells apart behind the last `|` of a context
 /// (<https://pytest-cov.readthedocs.io/en/latest/contexts.html>).
-const PHASES: [&str; 3] = ["setup", "run", "teardown"];
+const PHASES: [(&str, u8); 3] = [("setup", 1), ("run", 2), ("teardown", 3)];
 
-/// The node id without its phase, and the phase's place in `PHASES` from 1, or 0 for none. What stands before the last `|` may hold
+/// The node id without its phase, and the phase's number in `PHASES`, or 0 for none. What stands before the last `|` may hold
 /// further ones.
 pub(super) fn split_phase(id: &str) -> (&str, u8) {
     match id.rsplit_once('|') {
-        Some((test, phase)) if !test.is_empty() => match PHASES.iter().position(|known| *known == phase) {
-            Some(at) => (test, at as u8 + 1),
-            None => (id, 0),
-        },
+        Some((test, phase)) if !test.is_empty() => {
+            let known = PHASES.iter().find(|(name, _)| *name == phase);
+            known.map_or((id, 0), |(_, number)| (test, *number))
+        }
         _ => (id, 0),
     }
 }

@@ -76,7 +76,7 @@ pub(super) fn unpacked<T>(
 
 /// What a failed read of unpacked bytes means.
 pub(super) fn classify(origin: &str, limits: &Limits, source: io::Error) -> MapError {
-    if source.get_ref().is_some_and(|inner| inner.is::<Overflow>()) {
+    if source.get_ref().and_then(|inner| inner.downcast_ref::<Overflow>()).is_some() {
         return MapError::TooLarge {
             origin: origin.to_owned(),
             what: "too many bytes when unpacked",

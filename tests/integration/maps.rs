@@ -1,6 +1,9 @@
 //! Coverage maps: real ones through reading, indexing and asking, generated ones against a plain implementation, and broken ones.
 
 mod broken;
+mod commands;
+mod convert;
+mod price;
 mod real;
 mod round_trip;
 

@@ -74,7 +74,9 @@ impl Head {
         put(out, self.files.len() as u64);
         for file in &self.files {
             put_text(out, &file.path);
-            [file.counts, file.tests, file.sets].into_iter().for_each(|part| put_part(out, part));
+            for part in [file.counts, file.tests, file.sets] {
+                put_part(out, part);
+            }
         }
         bytes
     }

@@ -43,7 +43,9 @@ pub(super) fn write(mut map: Map, out: impl Write) -> io::Result<()> {
     let mut groups = Vec::new();
     for group in order.chunks(GROUP) {
         let mut bytes = Vec::new();
-        group.iter().for_each(|test| put_text(&mut bytes, &map.tests[*test as usize]));
+        for test in group {
+            put_text(&mut bytes, &map.tests[*test as usize]);
+        }
         groups.push((map.tests[group[0] as usize].clone(), out.put(&bytes)?));
     }
     let mut jitter: Vec<TestNo> = map.jitter.iter().map(|test| rank[*test as usize]).collect();
@@ -63,35 +65,54 @@ fn put_file<W: Write>(mut file: File, rank: &[TestNo], out: &mut Placed<W>) -> i
     let counts = out.put(&counts(&file, &cells, &agreed))?;
 
     // Sets are numbered anew: merging phases leaves some unused.
-    let mut numbers: BTreeMap<u32, u32> = BTreeMap::new();
-    let mut sets = Vec::new();
-    let mut ends: Vec<u32> = Vec::new();
-    let mut number = |pattern: u32| {
-        *numbers.entry(pattern).or_insert_with(|| {
-            sets.extend(file.pattern(pattern));
-            ends.push(sets.len() as u32);
-            ends.len() as u32 - 1
-        })
-    };
+    let mut used = Used::default();
     let mut runs: Vec<[u32; 3]> = Vec::new();
     for (test, pattern) in &cells {
-        let set = number(*pattern);
+        let set = used.number(&file, *pattern)?;
         match runs.last_mut() {
             Some([first, length, last]) if *last == set && *first + *length == *test => *length += 1,
             _ => runs.push([*test, 1, set]),
         }
     }
-    let agreed: Vec<[u32; 2]> = agreed.into_iter().map(|(test, pattern)| [test, number(pattern)]).collect();
-    if u32::try_from(sets.len()).is_err() {
-        return Err(io::Error::other("the sets of one file take more than 4 GiB"));
+    let mut rows: Vec<[u32; 2]> = Vec::new();
+    for (test, pattern) in agreed {
+        rows.push([test, used.number(&file, pattern)?]);
     }
     let mut table = Vec::new();
-    for length in [runs.len(), agreed.len(), ends.len()] {
-        table.extend((length as u32).to_le_bytes());
+    for length in [runs.len(), rows.len(), used.ends.len()] {
+        table.extend(word(length)?.to_le_bytes());
     }
-    let words = runs.iter().flatten().chain(agreed.iter().flatten()).chain(&ends);
-    words.for_each(|word| table.extend(word.to_le_bytes()));
-    Ok(FilePart { tests: out.put(&table)?, sets: out.put(&sets)?, counts, path: file.path })
+    let words = runs.iter().flatten().chain(rows.iter().flatten()).chain(&used.ends);
+    for number in words {
+        table.extend(number.to_le_bytes());
+    }
+    Ok(FilePart { tests: out.put(&table)?, sets: out.put(&used.sets)?, counts, path: file.path })
+}
+
+/// The sets that are in use, one behind the other, and where each ends.
+#[derive(Default)]
+struct Used {
+    numbers: BTreeMap<u32, u32>,
+    sets: Vec<u8>,
+    ends: Vec<u32>,
+}
+
+impl Used {
+    /// The new number of a set.
+    fn number(&mut self, file: &File, pattern: u32) -> io::Result<u32> {
+        if let Some(known) = self.numbers.get(&pattern) {
+            return Ok(*known);
+        }
+        let number = word(self.ends.len())?;
+        self.sets.extend(file.pattern(pattern));
+        self.ends.push(word(self.sets.len())?);
+        self.numbers.insert(pattern, number);
+        Ok(number)
+    }
+}
+
+fn word(number: usize) -> io::Result<u32> {
+    u32::try_from(number).map_err(|_| io::Error::other("the sets of lines of one file take more than 4 GiB"))
 }
 
 /// How many tests run each line, as runs of equal counts; then the import lines, and the executable ones where they are known.
