@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use secrecy::SecretString;
-use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize};
 use url::Url;
 
 /// The prefix of every variable that is read.
@@ -48,6 +48,9 @@ pub struct Settings {
     pub work: Work,
     /// GitHub. Without it no role has anything to do.
     pub github: Option<GitHub>,
+    /// Where a pull request's code runs.
+    #[serde(default)]
+    pub sandbox: Sandbox,
     /// What is logged, and how.
     #[serde(default)]
     pub log: Log,
@@ -146,6 +149,68 @@ pub struct GitHub {
     /// The least time between two writes for one installation (R89).
     #[serde(default = "default_write_interval", deserialize_with = "span")]
     pub write_interval: Duration,
+}
+
+/// `[sandbox]`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Sandbox {
+    /// What makes the sandbox. Nothing takes its place by itself.
+    pub backend: Backend,
+    /// The program of the backend, looked up in `/usr/bin` and `/bin` where it is a bare name.
+    pub program: PathBuf,
+    /// Files and folders of this host that programs see, read-only and under the same path, besides the system's own.
+    pub toolchains: Vec<PathBuf>,
+    /// The root file system that programs see; this host's own system folders where there is none.
+    pub root: Option<PathBuf>,
+    /// The number of the user (and group) under which a worker that was started as root runs programs.
+    pub uid: u32,
+    /// Memory of a run, all processes together, bytes.
+    pub memory: u64,
+    /// Processes and threads of a run.
+    pub processes: u32,
+    /// The largest file, the size of `/tmp`, and what a run may add to a folder, bytes.
+    pub file_size: u64,
+    /// Open files of one process.
+    pub open_files: u32,
+    /// What is kept of each output, bytes; more ends the run.
+    pub output: u64,
+}
+
+impl Default for Sandbox {
+    fn default() -> Self {
+        Self {
+            backend: Backend::Bubblewrap,
+            program: PathBuf::from("bwrap"),
+            toolchains: Vec::new(),
+            root: None,
+            uid: 60_600,
+            memory: 2 << 30,
+            processes: 256,
+            file_size: 1 << 30,
+            open_files: 1024,
+            output: 16 << 20,
+        }
+    }
+}
+
+/// What makes a sandbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase", try_from = "String")]
+pub enum Backend {
+    /// Namespaces, by the program `bwrap`.
+    Bubblewrap,
+}
+
+impl TryFrom<String> for Backend {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        match name.as_str() {
+            "bubblewrap" => Ok(Self::Bubblewrap),
+            _ => Err(format!("`sandbox.backend` is {name:?}, and \"bubblewrap\" is the only one that there is")),
+        }
+    }
 }
 
 /// `[log]`

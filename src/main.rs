@@ -6,7 +6,8 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use evidence_gate::desk::{
-    self, CoverageCommand, FreezeCommand, LockCommand, PolicyCommand, QueueCommand, SchemaCommand, ScoreArgs,
+    self, CoverageCommand, FreezeCommand, LockCommand, PolicyCommand, QueueCommand, SandboxCommand, SchemaCommand,
+    ScoreArgs,
 };
 use evidence_gate::roles::{self, RoleArgs, WorkArgs};
 use evidence_gate::words::Verdict;
@@ -37,6 +38,9 @@ enum Command {
     /// Make coverage maps of what tools write, and look into them.
     #[command(subcommand)]
     Coverage(CoverageCommand),
+    /// Try what the sandbox promises on this machine.
+    #[command(subcommand)]
+    Sandbox(SandboxCommand),
     /// Print the JSON Schema of a document that this program reads or writes.
     #[command(subcommand)]
     Schema(SchemaCommand),
@@ -77,6 +81,7 @@ fn run(command: Command) -> Ended {
         Command::Lock(command) => desk::lock(&command).map_err(desk_failed),
         Command::Freeze(command) => desk::freeze(&command, roles::now).map_err(desk_failed),
         Command::Coverage(command) => desk::coverage(&command, roles::now).map(|()| 0).map_err(desk_failed),
+        Command::Sandbox(command) => desk::sandbox(&command).map_err(desk_failed),
         Command::Schema(command) => desk::schema(command).map(|()| 0).map_err(desk_failed),
         Command::Queue(command) => desk::queue(&command, roles::now).map(|()| 0).map_err(desk_failed),
         Command::Serve(args) => roles::run_serve(&args).map(|()| 0).map_err(role_failed),

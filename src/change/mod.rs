@@ -3,10 +3,11 @@
 //! [`Git`] reads a repository: one on this machine, or a [`Mirror`] of a forge's that was filled before. Everything here
 //! blocks; an async caller puts it on a blocking thread.
 //!
-//! Deliberately absent: nothing is checked out, no rename is guessed, no path is turned into lossy text, no configuration,
+//! Deliberately absent: no working copy is made or read ([`Git::export`] writes a tree's bytes and nothing else), no rename is guessed, no path is turned into lossy text, no configuration,
 //! attribute, hook or filter of a repository is obeyed.
 
 mod error;
+mod export;
 mod fold;
 mod git;
 mod history;

@@ -210,7 +210,7 @@ impl Objects {
     }
 
     /// `<id> <type> <size>`, or `<name> missing`.
-    fn header(&mut self) -> Result<Option<(String, u64)>, GitError> {
+    pub(super) fn header(&mut self) -> Result<Option<(String, u64)>, GitError> {
         let mut line = String::new();
         let read = self.stdout.read_line(&mut line);
         if !matches!(read, Ok(1..)) || !line.ends_with('\n') {
@@ -227,7 +227,7 @@ impl Objects {
         }
     }
 
-    fn body(&mut self, size: u64) -> Result<Vec<u8>, GitError> {
+    pub(super) fn body(&mut self, size: u64) -> Result<Vec<u8>, GitError> {
         let mut bytes = Vec::new();
         let read = (&mut self.stdout).take(size + 1).read_to_end(&mut bytes);
         if read.is_ok() && bytes.len() as u64 == size + 1 && bytes.pop() == Some(b'\n') {

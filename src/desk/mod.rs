@@ -11,6 +11,7 @@ mod out;
 mod place;
 mod policy;
 mod queue;
+mod sandbox;
 mod schema;
 mod score;
 
@@ -20,5 +21,6 @@ pub use freeze::{AddArgs, FreezeCommand, HowArgs, LedgerArgs, PriceArgs, SeenArg
 pub use lock::{LockCommand, lock};
 pub use policy::{PolicyCommand, checked, explained, policy};
 pub use queue::{QueueArgs, QueueCommand, queue};
+pub use sandbox::{SandboxCommand, sandbox};
 pub use schema::{SchemaCommand, schema};
 pub use score::{Format, ScoreArgs, score};

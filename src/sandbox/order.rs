@@ -42,7 +42,8 @@ pub struct Limits {
     pub memory: u64,
     /// Processes and threads.
     pub processes: u32,
-    /// The largest file that it may write, bytes; also the size of its private `/tmp`.
+    /// The largest file that it may write, bytes; also the size of its private `/tmp`, and the most that it may add to a folder
+    /// that it can write to.
     pub file_size: u64,
     /// Open files of one process.
     pub open_files: u32,
@@ -55,15 +56,21 @@ pub struct Limits {
 pub enum Ended {
     /// By itself, with this code.
     Exited(i32),
-    /// By a signal.
+    /// By a signal; or by itself, with the code by which a shell says that a child of its was ended by that signal (128 more).
     Signalled(i32),
     /// Killed: the wall clock ran out.
     TimedOut,
     /// Killed: the tree used more memory than it may.
     OutOfMemory,
-    /// Killed: it wrote more than is kept.
+    /// Killed: it wrote more than is kept, or more to a folder than it may.
     OutputLimit,
 }
+
+/// The driver's descriptor from which it reads what its subject says, in [`Sandbox::run_pair`].
+pub const FROM_SUBJECT: i32 = 4;
+
+/// The driver's descriptor to which it writes what its subject shall hear, in [`Sandbox::run_pair`].
+pub const TO_SUBJECT: i32 = 5;
 
 /// What came of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,4 +119,12 @@ pub trait Sandbox: Send + Sync {
 
     /// Runs one program to its end, and blocks until then.
     fn run(&self, order: &Order) -> Result<Outcome, SandboxError>;
+
+    /// Runs two programs side by side, each in a sandbox of its own, and blocks until both have ended. They share nothing but two
+    /// pipes: what the driver writes to its descriptor [`TO_SUBJECT`] is the subject's standard input, and what the subject writes
+    /// to its standard output the driver reads from [`FROM_SUBJECT`]. Where one of them ends, the other finds the end of its pipe.
+    ///
+    /// The answers are the driver's and the subject's, in this order. [`Order::input`] of the subject is not used, and its
+    /// [`Outcome::stdout`] is empty. An error of either is an error of the pair.
+    fn run_pair(&self, driver: &Order, subject: &Order) -> Result<(Outcome, Outcome), SandboxError>;
 }

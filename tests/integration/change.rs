@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_methods, reason = "the repositories under test are made with git itself")]
 
 mod compare;
+mod export;
 mod mirror;
 mod read;
 mod repo;

@@ -28,6 +28,8 @@ mod queue;
 mod report;
 mod roles;
 mod rooms;
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod score;
 mod surface;
 mod working_copy;
