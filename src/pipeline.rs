@@ -21,6 +21,8 @@ use jiff::Timestamp;
 
 use crate::change::{Compared, Git, GitError, Mirror, PathChange, Remedy, Want};
 use crate::classes::Classifier;
+use crate::evidence::Facts;
+use crate::evidence::surface::{MapFacts, Picture, picture};
 use crate::forge::Remote;
 use crate::score::{Digests, Judged, Record, RepositoryRow, Run, Scope, Subject};
 use crate::words::{BaseSha, ForgeKind, HeadSha, PullNumber, RepoRef};
@@ -118,13 +120,24 @@ impl PipelineError {
 
 /// Judges two commits of a repository that is here whole.
 pub fn score(git: &Git, question: &Question) -> Result<Record, PipelineError> {
-    judge(git, question, &mut source::Whole)
+    judge(git, question, &mut source::Whole, |_| ()).map(|(record, ())| record)
+}
+
+/// As [`score`], with the changed files beside what the coverage map says of their lines; empty where no map was read.
+pub fn score_with_picture(git: &Git, question: &Question) -> Result<(Record, Picture), PipelineError> {
+    judge(git, question, &mut source::Whole, |facts| match &facts.surface.map {
+        MapFacts::Read(map) => picture(facts.rows, facts.blobs, &map.surface),
+        MapFacts::NotNeeded | MapFacts::Absent { .. } | MapFacts::Unusable { .. } | MapFacts::TooCoarse { .. } => {
+            Picture::default()
+        }
+    })
 }
 
 /// Fetches exactly the two commits into the repository's mirror below `data_dir`, and judges them there.
 pub fn score_mirrored(data_dir: &Path, remote: &Remote, question: &Question) -> Result<Record, PipelineError> {
     let (mirror, base, git) = mirrored(data_dir, remote, question)?;
-    judge(&git, question, &mut source::Mirrored::new(&mirror, remote, &base))
+    let mut source = source::Mirrored::new(&mirror, remote, &base);
+    judge(&git, question, &mut source, |_| ()).map(|(record, ())| record)
 }
 
 /// The mirror with the two commits in it.
@@ -141,8 +154,14 @@ fn mirrored(data_dir: &Path, remote: &Remote, question: &Question) -> Result<(Mi
     Ok((mirror, base, git))
 }
 
-/// The rooms in order: change, policy, classes, evidence, score. `fetch` brings contents that the repository lacks.
-fn judge(git: &Git, question: &Question, fetch: collect::Fetch<'_>) -> Result<Record, PipelineError> {
+/// The rooms in order: change, policy, classes, evidence, score. `fetch` brings contents that the repository lacks; `more` is shown what
+/// the oracles saw.
+fn judge<T>(
+    git: &Git,
+    question: &Question,
+    fetch: collect::Fetch<'_>,
+    more: impl FnOnce(&Facts<'_>) -> T,
+) -> Result<(Record, T), PipelineError> {
     let started = (question.clock)();
     let rules = policy::rules(git, question, &mut *fetch)?;
     let classifier = Classifier::new(&rules.policy);
@@ -177,7 +196,8 @@ fn judge(git: &Git, question: &Question, fetch: collect::Fetch<'_>) -> Result<Re
         merge_base: known.map(|change| change.merge_base.clone()),
         merged_tree: known.and_then(|change| change.merged_tree.clone()),
     };
-    Ok(Record::new(subject, judged, run_row(&question.runner, started, (question.clock)())))
+    let more = more(&facts);
+    Ok((Record::new(subject, judged, run_row(&question.runner, started, (question.clock)())), more))
 }
 
 impl Origin {

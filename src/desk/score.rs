@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use super::{Failure, cache, out};
 use crate::change::{Git, GitError};
 use crate::config;
+use crate::evidence::surface::Picture;
 use crate::evidence::{ledger, lock};
 use crate::maps::MapError;
 use crate::pipeline::{self, OperatorsFile, OperatorsMap, OperatorsPolicy, Origin, Question, Running};
@@ -68,6 +69,8 @@ pub enum Format {
     Json,
     /// What the check run says.
     Markdown,
+    /// A page with both sides of the changed files, and who runs each line.
+    Html,
 }
 
 /// Judges, prints, and returns the verdict.
@@ -95,11 +98,17 @@ pub fn score(args: &ScoreArgs, clock: fn() -> Timestamp) -> Result<Verdict, Fail
     if let Some(OperatorsFile { origin, bytes }) = &question.ledger {
         ledger::parse(bytes).map_err(|error| Failure::BadInput(format!("{origin}: {error}")))?;
     }
-    let record = pipeline::score(&git, &question).map_err(|error| Failure::from(error.0))?;
+    let (record, picture) = match args.format {
+        Format::Html => pipeline::score_with_picture(&git, &question),
+        Format::Text | Format::Json | Format::Markdown => {
+            pipeline::score(&git, &question).map(|record| (record, Picture::default()))
+        }
+    }
+    .map_err(|error| Failure::from(error.0))?;
     match &args.output {
-        Some(path) => std::fs::write(path, rendered(&record, args.format, Colour::Never))
+        Some(path) => std::fs::write(path, rendered(&record, &picture, args.format, Colour::Never))
             .map_err(|source| Failure::write(path.display(), source))?,
-        None => print(&record, args.format)?,
+        None => print(&record, &picture, args.format)?,
     }
     Ok(record.verdict)
 }
@@ -120,19 +129,20 @@ pub(super) fn running(file: Option<&Path>, oracles: Option<&Path>, seed: Option<
     Ok(Running { seed, oracles, progress, ..Running::configured(&settings.sandbox) })
 }
 
-fn rendered(record: &Record, format: Format, colour: Colour) -> String {
+fn rendered(record: &Record, picture: &Picture, format: Format, colour: Colour) -> String {
     match format {
         Format::Text => report::text(record, colour, WIDTH),
         Format::Json => report::json(record),
         Format::Markdown => report::markdown(record, report::RULES_PAGE),
+        Format::Html => report::html(record, picture, report::RULES_PAGE),
     }
 }
 
-fn print(record: &Record, format: Format) -> Result<(), Failure> {
+fn print(record: &Record, picture: &Picture, format: Format) -> Result<(), Failure> {
     let stdout = std::io::stdout();
     let wanted = anstream::AutoStream::choice(&stdout) != anstream::ColorChoice::Never;
     let colour = if stdout.is_terminal() && wanted { Colour::Always } else { Colour::Never };
-    out::print(&rendered(record, format, colour))
+    out::print(&rendered(record, picture, format, colour))
 }
 
 /// The operator's copy. A policy that cannot be read is a wrong call and no verdict: it is the caller's own file.

@@ -92,11 +92,17 @@ pub(super) fn collect(
     let lock = lock::collect(git, question, &rules.policy, change.merged_tree.as_ref(), fetch)?;
     let ledger = ledger::collect(git, question, &rules.policy, fetch)?;
     let today = Offset::UTC.to_datetime(question.today.unwrap_or_else(question.clock)).date();
-    let wanted: BTreeSet<_> = surface_blobs(rows).filter(|id| blobs.get(id).is_none()).cloned().collect();
+    let lines = if certainly_too_wide(rules, rows) { &[][..] } else { rows };
+    let wanted: BTreeSet<_> = surface_blobs(lines).filter(|id| blobs.get(id).is_none()).cloned().collect();
     read_blobs(git, &wanted, &mut blobs, fetch)?;
-    let asked = map::Asked { rules, change, rows, blobs: &blobs, ledger: &ledger.facts, today };
+    let asked = map::Asked { rules, change, rows: lines, blobs: &blobs, ledger: &ledger.facts, today };
     let surface = map::collect(git, question, &asked, fetch)?;
     Ok(Collected { comparison, merge, twins, blobs, analysis, lock, ledger, surface, today })
+}
+
+/// Whether a change is rejected for its width however many of its rows are halves of a move; then no line of it is looked at.
+fn certainly_too_wide(rules: &Rules, rows: &[ClassedRow<'_>]) -> bool {
+    rows.len() as u64 > 2 * u64::from(rules.policy.limits.max_changed_files)
 }
 
 impl Collected {

@@ -1,4 +1,4 @@
-//! Record -> check run, text, Markdown, JSON: rendering is pure, [`conclusion`] is one exhaustive match, [`post()`] speaks to the forge.
+//! Record -> check run, text, Markdown, JSON, HTML: rendering is pure, [`conclusion`] is one exhaustive match, [`post()`] speaks to the forge.
 //!
 //! Deliberately absent: no judgement, no clock, and no text of a pull request that is printed as it came: names go through
 //! [`visible`](crate::score::visible), and in Markdown into code spans.
@@ -8,6 +8,7 @@
 mod annotate;
 mod budget;
 mod conclusion;
+mod html;
 mod json;
 mod markdown;
 mod notice;
@@ -20,6 +21,7 @@ mod text;
 
 pub use annotate::{MOST_ANNOTATIONS, annotations, buttons};
 pub use conclusion::{conclusion, word};
+pub use html::html;
 pub use json::json;
 pub use notice::{revoked, superseded};
 pub use post::{PostError, Posting, Target, post, read_back};

@@ -205,6 +205,22 @@ fn bytes<'a>(side: Option<&Side>, blobs: &'a Blobs) -> Bytes<'a> {
     }
 }
 
+/// The text of a path of the product on one side; `None` where there is none.
+pub(super) fn text_of<'a>(
+    rows: &[ClassedRow<'_>],
+    blobs: &'a Blobs,
+    path: &BytePath,
+    at_head: bool,
+) -> Option<&'a [u8]> {
+    let sides = rows.iter().filter(|row| is_judged(row));
+    let sides = sides.filter_map(|row| if at_head { row.row.new.as_ref() } else { row.row.old.as_ref() });
+    let side = sides.into_iter().find(|side| side.path == *path && side.mode.is_file())?;
+    match bytes(Some(side), blobs) {
+        Bytes::Text(text) => text,
+        Bytes::Binary | Bytes::Unread(_) => None,
+    }
+}
+
 /// As git tells them: a zero byte near the beginning.
 fn is_binary(bytes: &[u8]) -> bool {
     bytes[..bytes.len().min(8_000)].contains(&0)

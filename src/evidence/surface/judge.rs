@@ -195,10 +195,10 @@ fn in_file(file: &FileSubtraction, lines: impl IntoIterator<Item = u32>) -> Stri
 }
 
 fn import_beside_hole(subtraction: &Subtraction) -> Option<Finding> {
-    let (total, places) = told(subtraction, |file| &file.import)?;
-    let lines = wording::count(total, "changed line runs", "changed lines run");
-    let message =
-        format!("{lines} when the file is imported, and the same file has lines that only frozen tests run: {places}");
+    let (_, places) = told(subtraction, |file| &file.import)?;
+    let message = format!(
+        "the change touches what runs when a file is imported, and the same file has lines that only frozen tests run: {places}"
+    );
     Some(Finding::new(&IMPORT_LINE_BESIDE_HOLE, message).at(marked(subtraction, |file| &file.import)))
 }
 

@@ -11,6 +11,7 @@ mod facts;
 mod files;
 mod judge;
 mod lift;
+mod picture;
 mod subtract;
 
 pub use carry::carried;
@@ -19,4 +20,5 @@ pub use facts::{CodeChange, MapFacts, ReadMap, SurfaceFacts, frozen_tests};
 pub use files::{FileLines, any_judged, files, old_paths, surface_blobs};
 pub(super) use judge::SurfaceOracle;
 pub use lift::reach;
+pub use picture::{FilePicture, Observed, Picture, PictureLine, PictureRow, picture};
 pub use subtract::{ChangedLine, FileSubtraction, OverlapLine, Subtraction, subtract};

@@ -159,7 +159,7 @@ fn unique(known: &FileSurface) -> impl Iterator<Item = (u32, &Vec<String>)> {
 
 /// Who runs a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Seen {
+pub(super) enum Seen {
     Live,
     /// It runs at import, in a file with lines that only frozen tests run.
     Import,
@@ -167,13 +167,13 @@ enum Seen {
     Nobody,
 }
 
-struct Observers<'a> {
+pub(super) struct Observers<'a> {
     known: &'a FileSurface,
     hole: bool,
 }
 
 impl<'a> Observers<'a> {
-    fn of(known: &'a FileSurface) -> Self {
+    pub(super) fn of(known: &'a FileSurface) -> Self {
         Self { known, hole: unique(known).next().is_some() }
     }
 
@@ -193,7 +193,7 @@ impl<'a> Observers<'a> {
     }
 
     /// Who runs a line of a statement: tools name a statement of several lines by one of them.
-    fn of_statement(&self, line: &Line) -> Seen {
+    pub(super) fn of_statement(&self, line: &Line) -> Seen {
         self.own(line.number).unwrap_or_else(|| worst(line.run.clone().filter_map(|line| self.own(line))))
     }
 }

@@ -417,3 +417,18 @@ fn lines_are_marked_in_runs_at_head() {
     assert_eq!((place.line, place.end_line, overlap.locations.len()), (Some(8), Some(9), 1));
     assert_eq!(record.title, "UNSCORED: freeze overlap ratio=0.67, 2 of 3 lines");
 }
+
+#[test]
+fn the_page_shows_both_sides_with_who_runs_each_line_and_takes_no_markup_from_them() {
+    let after = BEFORE.replace("b = a + 2", "b = \"<script>alert(1)</script>\"");
+    let case = case_of(BEFORE, &after, &["t.py::frozen"], &map(), "");
+    let page = case.score(&["--format", "html"]).text();
+    assert!(page.contains("<td class=\"m\">\u{2212}</td><td class=\"frozen\">    b = a + 2</td>"), "{page}");
+    assert!(
+        page.contains("<td class=\"frozen\">    b = &quot;&lt;script&gt;alert(1)&lt;/script&gt;&quot;</td>"),
+        "{page}"
+    );
+    assert!(page.contains("<td class=\"live\">    return a + 1</td>"), "{page}");
+    assert!(!page.contains("<script"), "{page}");
+    assert!(page.contains("<code>t.py::frozen[1]</code>"), "{page}");
+}
