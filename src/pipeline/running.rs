@@ -17,9 +17,10 @@ use std::sync::Arc;
 use super::collect::Fetch;
 use super::policy::Rules;
 use super::{PipelineError, Question};
-use crate::change::Git;
+use crate::change::{BytePath, Git, Mode};
 use crate::config;
 use crate::evidence::{self, Facts, Finding, Runs};
+use crate::policy::Policy;
 use crate::sandbox::Sandbox;
 use crate::score::{PropertyRow, Tests, decide};
 use crate::words::{RepoRef, Verdict};
@@ -120,6 +121,15 @@ pub(super) struct Brought {
 }
 
 /// Runs what is asked for, unless what was found before says reject or unscored already.
+/// The digest that a record has where the oracles of the base's tip ran, without laying them out; `None` where there are none.
+pub(super) fn oracles_digest(git: &Git, question: &Question, policy: &Policy) -> Result<Option<String>, PipelineError> {
+    let root = BytePath::new(policy.oracles.root.as_str());
+    match git.file_at(question.base.id(), &root)? {
+        Some((Mode::TREE, tree)) => Ok(Some(layout::digest(&git.files(&tree, &[])?))),
+        _ => Ok(None),
+    }
+}
+
 pub(super) fn run(
     git: &Git,
     question: &Question,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::kept::{Kept, kept};
 use super::source::Mirrored;
-use super::{PipelineError, Question, mirrored, policy};
+use super::{PipelineError, Question, mirrored, policy, running};
 use crate::change::Sha256;
 use crate::evidence::ledger::LARGEST_LEDGER;
 use crate::evidence::lock::LARGEST_LOCK;
@@ -17,7 +17,7 @@ use crate::score::{Digests, Record};
 pub struct Standing {
     /// Full object id of the one merge base; `None` when there is none or more than one.
     pub merge_base: Option<String>,
-    /// sha256 of policy, ledger and lock at the base's tip, or of the operator's own.
+    /// sha256 of policy, ledger, lock and oracles at the base's tip, or of the operator's own.
     pub digests: Digests,
     /// The policy; the default one where none can be read.
     pub policy: Policy,
@@ -29,10 +29,11 @@ impl Standing {
         self.merge_base == record.merge_base && self.has_digests_of(record)
     }
 
-    /// Whether the policy, the ledger and the lock are those of the record.
+    /// Whether the policy, the ledger and the lock are those of the record, and the oracles where any ran for it.
     pub fn has_digests_of(&self, record: &Record) -> bool {
         let of = |digests: &Digests| (digests.policy.clone(), digests.ledger.clone(), digests.lock.clone());
-        of(&self.digests) == of(&record.digests)
+        let oracles = record.digests.oracles.is_none() || record.digests.oracles == self.digests.oracles;
+        of(&self.digests) == of(&record.digests) && oracles
     }
 }
 
@@ -54,6 +55,7 @@ pub fn standing(data_dir: &Path, remote: &Remote, question: &Question) -> Result
         [only] => Some(only.to_string()),
         _ => None,
     };
-    let digests = Digests { policy: rules.digest, lock, ledger, ..Digests::default() };
+    let oracles = running::oracles_digest(&git, question, &rules.policy)?;
+    let digests = Digests { policy: rules.digest, lock, ledger, oracles, ..Digests::default() };
     Ok(Standing { merge_base, digests, policy: rules.policy })
 }

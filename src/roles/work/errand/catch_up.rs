@@ -100,7 +100,7 @@ impl Worker {
         } else if now.has_digests_of(&record) {
             Found::Void(answer, "its merge base is another one now")
         } else {
-            Found::Void(answer, "the base branch has another policy, ledger or lock now")
+            Found::Void(answer, "the base branch has another policy, ledger, lock or oracle now")
         })
     }
 
