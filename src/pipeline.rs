@@ -2,6 +2,7 @@
 //!
 //! Every failure on the way is an error here and `unscored` for whoever reads the answer; none is a verdict of its own.
 
+mod approval;
 mod collect;
 mod digests;
 mod fulfilled;
@@ -22,6 +23,7 @@ use jiff::Timestamp;
 use crate::change::{Compared, Git, GitError, Mirror, PathChange, Remedy, Want};
 use crate::classes::Classifier;
 use crate::evidence::Facts;
+use crate::evidence::authority::Reviews;
 use crate::evidence::surface::{MapFacts, Picture, picture};
 use crate::forge::Remote;
 use crate::score::{Digests, Judged, Record, RepositoryRow, Run, Scope, Subject};
@@ -59,6 +61,8 @@ pub struct Question {
     pub maps: Option<KnownMaps>,
     /// A file that remembers the sha256 of blobs that were hashed before; without it they are hashed each time.
     pub known_digests: Option<PathBuf>,
+    /// The reviews of the pull request; `None` where there are none to be asked for.
+    pub reviews: Option<Reviews>,
     /// How properties and live tests are run.
     pub running: Running,
     /// The name of this runner.
@@ -181,10 +185,22 @@ fn judge<T>(
     };
     findings.extend(crate::evidence::judge_runs(&facts, &brought.runs));
     not_observed.extend(brought.not_observed);
+    let approvals = approval::approvals(git, question, &rules.policy, &compared, &findings)?;
+    findings.extend(crate::evidence::authority::not_counted(&approvals).filter(|_| approvals.counted.is_empty()));
     let digests = Digests { oracles: brought.oracles, ..collected.digests(&rules) };
     let (properties, tests) = (brought.properties, brought.tests);
     let subtraction = collected.subtraction();
-    let judged = Judged { rows: &rows, digests, findings, subtraction, not_observed, scope, properties, tests };
+    let judged = Judged {
+        rows: &rows,
+        digests,
+        findings,
+        subtraction,
+        not_observed,
+        scope,
+        properties,
+        tests,
+        acknowledged_by: approvals.counted,
+    };
     let known = matches!(compared, Compared::One(_)).then_some(&change);
     let subject = Subject {
         forge: question.origin.forge(),

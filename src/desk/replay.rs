@@ -80,6 +80,7 @@ pub fn replay(args: &ReplayArgs, clock: fn() -> Timestamp) -> Result<u8, Failure
         ledger: args.freeze.as_deref().map(score::read_own).transpose()?,
         map: args.map.as_deref().map(score::read_map).transpose()?,
         maps: None,
+        reviews: None,
         known_digests: cache::known_digests(&args.repo, &config::environment()),
         running,
         runner: old.run.runner.clone(),

@@ -86,6 +86,7 @@ pub fn score(args: &ScoreArgs, clock: fn() -> Timestamp) -> Result<Verdict, Fail
         ledger: args.freeze.as_deref().map(read_own).transpose()?,
         map: args.map.as_deref().map(read_map).transpose()?,
         maps: None,
+        reviews: None,
         known_digests: cache::known_digests(&args.repo, &config::environment()),
         running: running(args.config.as_deref(), args.oracles.as_deref(), args.seed)?,
         runner: "local".to_owned(),

@@ -15,6 +15,10 @@ use crate::words::{ForgeKind, InstallationId, NotAWord, PullNumber, RepoRef, Rep
 pub(super) fn read(event: &str, body: &[u8]) -> Result<Event, Malformed> {
     match (event, promise(event)) {
         ("pull_request", _) => pull_request(body),
+        (REVIEW, Some(promise)) => {
+            let action = top(event, body, promise)?.action().map(cut);
+            review(action.unwrap_or_default(), body)
+        }
         (_, Some(promise)) if super::life::reads(event) => {
             let top = top(event, body, promise)?;
             let action = top.action().map(cut);
@@ -45,6 +49,7 @@ pub(super) fn unreadable(event: &str, error: &serde_json::Error) -> Malformed {
 }
 
 const PULL_REQUEST: &str = "pull_request";
+const REVIEW: &str = "pull_request_review";
 
 /// The fields of a `pull_request` body that are read. The last four belong to other events: a body that carries one was
 /// signed for another header.
@@ -128,6 +133,54 @@ fn cause(action: &str, changes: Option<&Changes>) -> Result<Cause, Ignored> {
         "closed" => Ok(Cause::Closed),
         other => Err(Ignored::Action { event: PULL_REQUEST.to_owned(), action: cut(other) }),
     }
+}
+
+/// The fields of a `pull_request_review` body that are read. Who reviewed is not: that is asked of the forge.
+#[derive(Deserialize)]
+#[serde(expecting = "a JSON object")]
+struct ReviewBody<'a> {
+    #[serde(borrow)]
+    review: ReviewState<'a>,
+    #[serde(borrow)]
+    pull_request: Pull<'a>,
+    #[serde(borrow)]
+    repository: Option<Repository<'a>>,
+    installation: Option<Installation>,
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "a JSON object")]
+struct ReviewState<'a> {
+    #[serde(borrow)]
+    state: Option<Word<'a>>,
+}
+
+/// <https://docs.github.com/en/webhooks/webhook-events-and-payloads#pull_request_review>
+fn review(action: String, body: &[u8]) -> Result<Event, Malformed> {
+    if !matches!(action.as_str(), "submitted" | "edited" | "dismissed") {
+        return Ok(Event::Ignored(Ignored::Action { event: REVIEW.to_owned(), action }));
+    }
+    let body: ReviewBody<'_> = serde_json::from_slice(body).map_err(|error| unreadable(REVIEW, &error))?;
+    let missing = || Malformed::Missing { event: REVIEW.to_owned(), missing: "repository" };
+    let repository = body.repository.ok_or_else(missing)?;
+    let Pull { number, head, base } = body.pull_request;
+    if base.repo.is_some_and(|base| base.id != repository.id) {
+        let (one, other) = ("repository.id", "pull_request.base.repo.id");
+        return Err(Malformed::Disagree { event: REVIEW.to_owned(), one, other });
+    }
+    let field = |field| move |source| Malformed::Field { event: REVIEW.to_owned(), field, source };
+    let head = head.sha.0.parse().map_err(field("pull_request.head.sha"))?;
+    let name = repository.full_name.0.parse().map_err(field("repository.full_name"))?;
+    if action != "dismissed" && body.review.state.is_some_and(|state| state.0 == "commented") {
+        return Ok(Event::Ignored(Ignored::OnlyComments));
+    }
+    Ok(Event::Trigger(Trigger {
+        installation: body.installation.map(|installation| InstallationId(installation.id)),
+        repository: RepoRef { forge: ForgeKind::Github, id: RepositoryId(repository.id), name },
+        pull: PullNumber(number),
+        head: Some(head),
+        cause: Cause::Reviewed,
+    }))
 }
 
 fn pull_request(body: &[u8]) -> Result<Event, Malformed> {

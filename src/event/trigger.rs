@@ -53,6 +53,8 @@ pub enum Cause {
     BaseChanged,
     /// It was found without a current answer.
     Missed,
+    /// Somebody reviewed it, or a review was dismissed: whether its holds are acknowledged is asked anew.
+    Reviewed,
     /// It was closed or merged: queued work for it is dropped.
     Closed,
 }
@@ -77,6 +79,9 @@ pub enum Ignored {
     /// A pull request was edited, and its base was not.
     #[error("edited, with the base as it was")]
     BaseUnchanged,
+    /// A review that neither approves nor objects.
+    #[error("a review that only comments")]
+    OnlyComments,
     /// A comment on an issue, or on a pull request that is closed.
     #[error("a comment on what is no open pull request")]
     NoOpenPull,

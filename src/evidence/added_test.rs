@@ -17,7 +17,7 @@ pub(super) static ADDED_TEST: Rule = Rule {
     verdict: Verdict::Hold,
     when: "A file is added under a test pattern. It inherits no freeze and counts for nothing in this pull request.",
     innocent: "New behaviour comes with its tests; with `added_tests = \"record\"` they are listed and hold nothing.",
-    next: "A person reads the new tests and decides whether they may be merged; they count from the moment they are on the base branch.",
+    next: "A person reads the new tests and a maintainer approves this head; they count from the moment they are on the base branch.",
 };
 
 pub(super) static ADDED_TEST_ACTS: Rule = Rule {
@@ -33,7 +33,7 @@ pub(super) static TEST_EXTENDED: Rule = Rule {
     verdict: Verdict::Hold,
     when: "A test file gains only new tests and helpers under new names; all that it had is unchanged, token for token.",
     innocent: "New behaviour comes with its tests; with `added_tests = \"record\"` they are listed and hold nothing.",
-    next: "A person reads the new tests and decides whether they may be merged; they count from the moment they are on the base branch.",
+    next: "A person reads the new tests and a maintainer approves this head; they count from the moment they are on the base branch.",
 };
 
 impl Oracle for AddedTest {

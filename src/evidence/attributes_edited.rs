@@ -11,7 +11,7 @@ pub(super) static ATTRIBUTES_EDITED: Rule = Rule {
     verdict: Verdict::Hold,
     when: "A `.gitattributes` or `.gitmodules` file changes.",
     innocent: "Line endings, LFS patterns or a submodule that the project really uses.",
-    next: "A person checks which files show no diff, change their bytes on checkout or come from elsewhere now, and decides whether it may be merged.",
+    next: "A person checks which files show no diff, change their bytes on checkout or come from elsewhere now, and a maintainer approves this head.",
 };
 
 impl Oracle for AttributesEdited {

@@ -11,7 +11,7 @@ pub(super) static BUILD_EDITED: Rule = Rule {
     verdict: Verdict::Hold,
     when: "A build manifest, a dependency list or a lock file changes.",
     innocent: "A new dependency or a version that the change needs.",
-    next: "A person looks at what is built, downloaded and run by these files, and decides whether it may be merged.",
+    next: "A person looks at what is built, downloaded and run by these files, and a maintainer approves this head.",
 };
 
 impl Oracle for BuildEdited {

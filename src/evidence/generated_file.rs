@@ -11,7 +11,7 @@ pub(super) static GENERATED_FILE: Rule = Rule {
     verdict: Verdict::Hold,
     when: "A file changes that a tool makes from something else.",
     innocent: "The tool ran again after its input changed.",
-    next: "A person runs the generator, compares, and decides whether it may be merged.",
+    next: "A person runs the generator, compares, and a maintainer approves this head.",
 };
 
 impl Oracle for GeneratedFile {

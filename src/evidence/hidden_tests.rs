@@ -22,7 +22,7 @@ rules! {
     SKIP_MARKER_CONDITIONAL = "skip-marker-conditional", Hold,
         "The same under a condition, such as a platform or a missing tool, on a test that the base has. On an added test it is part of that test.",
         "The test needs something that not every machine has.",
-        "A person decides whether the condition is true where the tests are run for real, and decides whether it may be merged.";
+        "A person decides whether the condition is true where the tests are run for real, and a maintainer approves this head.";
     SKIP_RAISED_IN_PRODUCT = "skip-raised-in-product", Reject,
         "Product code raises a test framework's skip, so that a failing path skips the test that takes it.",
         "The product is itself a test framework or a plugin of one: name those files as tests or configuration in the policy.",
@@ -50,19 +50,19 @@ rules! {
     RETRIES_RAISED = "retries-raised", Hold,
         "Retries, time limits or tolerances go up, or thresholds go down.",
         "A slower machine, or a test of something slow.",
-        "A person decides whether the tests still ask for the same, and decides whether it may be merged.";
+        "A person decides whether the tests still ask for the same, and a maintainer approves this head.";
     COVERAGE_EXCLUSION_ADDED = "coverage-exclusion-added", Hold,
         "Lines are kept out of the coverage: by a comment, an attribute or a key.",
         "Code that no test can reach.",
-        "A person looks at what is no longer counted, and decides whether it may be merged.";
+        "A person looks at what is no longer counted, and a maintainer approves this head.";
     TEST_ENVIRONMENT_PROBE = "test-environment-probe", Hold,
         "Product code asks whether a test or the gate itself is running.",
         "A switch for a debug build, or help for the tests of a library's users.",
-        "A person makes sure that the product does the same with and without tests, and decides whether it may be merged.";
+        "A person makes sure that the product does the same with and without tests, and a maintainer approves this head.";
     EXIT_ZERO_IN_PRODUCT = "exit-zero-in-product", Hold,
         "Product code ends the process with success at import, at exit, in a handler, or in a function that a test may call.",
         "A command line that has done its work.",
-        "A person makes sure that no test run can end there, and decides whether it may be merged.";
+        "A person makes sure that no test run can end there, and a maintainer approves this head.";
     EQUALITY_OVERRIDE = "equality-override", Hold,
         "Product code makes a type equal to everything.",
         "A unit type without any content.",
@@ -70,7 +70,7 @@ rules! {
     PRODUCT_TOUCHES_EVIDENCE = "product-touches-evidence", Hold,
         "Product code imports or patches a test framework, or opens fixtures, snapshots or the gate's own files.",
         "A library that helps others to test.",
-        "A person makes sure that the product does not change what judges it, and decides whether it may be merged.";
+        "A person makes sure that the product does not change what judges it, and a maintainer approves this head.";
     UNREAD_FILE = "unread-file", Hold,
         "A changed file whose content matters here is too large to be read, or its content is missing.",
         "A large generated file that the policy does not name as generated.",

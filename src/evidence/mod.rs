@@ -7,6 +7,7 @@
 mod added_test;
 mod analysis;
 mod attributes_edited;
+pub mod authority;
 mod bad_path;
 mod build_edited;
 mod comparison;
@@ -83,9 +84,13 @@ pub static ORACLES: &[&dyn Oracle] = &[
     &sandbox_unavailable::SandboxUnavailable,
 ];
 
-/// Every rule that some oracle or run can report, in the order of the oracles and then of the runs.
+/// Every rule that some oracle or run can report, in the order of the oracles and then of the runs and approvals.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    ORACLES.iter().flat_map(|oracle| oracle.rules().iter().copied()).chain(runs::rules())
+    ORACLES
+        .iter()
+        .flat_map(|oracle| oracle.rules().iter().copied())
+        .chain(runs::rules())
+        .chain(authority::RULES.iter().copied())
 }
 
 /// The first step of judging: asks every oracle that needs no run. The second is [`judge_runs`].

@@ -11,7 +11,7 @@ pub(super) static MODE_OR_TYPE_CHANGE: Rule = Rule {
     verdict: Verdict::Hold,
     when: "Outside evidence a mode or type changes, or a symbolic link or submodule is added, edited or removed.",
     innocent: "A script becomes executable, or a link that the project keeps.",
-    next: "A person looks at what these entries are now, and decides whether it may be merged.",
+    next: "A person looks at what these entries are now, and a maintainer approves this head.",
 };
 
 impl Oracle for ModeOrTypeChange {

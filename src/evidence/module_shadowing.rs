@@ -17,7 +17,7 @@ pub(super) static MODULE_SHADOWING: Rule = Rule {
     when: "An added module takes the import name of a module of the standard library, of a test framework or of a test dependency, in a \
            folder from which tests import.",
     innocent: "A module whose name is taken by chance, and that no test can import in place of the other.",
-    next: "Give the module another name, or a person checks that no test imports it in place of the real one, and decides whether it may be merged.",
+    next: "Give the module another name, or a person checks that no test imports it in place of the real one, and a maintainer approves this head.",
 };
 
 static PYTHON: LazyLock<BTreeSet<&str>> = LazyLock::new(|| include_str!("module_names/python.txt").lines().collect());

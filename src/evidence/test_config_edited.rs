@@ -11,7 +11,7 @@ pub(super) static TEST_CONFIG_EDITED: Rule = Rule {
     verdict: Verdict::Hold,
     when: "Runner configuration, a harness file, a CI workflow, or configuration that runs code changes.",
     innocent: "The runner is updated or a job is added, and every test still runs and still counts.",
-    next: "A person checks that every test still runs and still counts under these files, and decides whether it may be merged.",
+    next: "A person checks that every test still runs and still counts under these files, and a maintainer approves this head.",
 };
 
 impl Oracle for TestConfigEdited {

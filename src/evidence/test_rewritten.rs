@@ -13,7 +13,7 @@ pub(super) static TEST_REWRITTEN: Rule = Rule {
     verdict: Verdict::Hold,
     when: "Existing tests, helpers or assertions of a test file or test region change, token for token and layout aside; or something comes in that reaches beyond itself: a hook, a name that is bound again, a statement that acts at import. A test that moved or was renamed counts here.",
     innocent: "The tested behaviour changes on purpose, and the tests still ask for what they asked before.",
-    next: "A person compares what these tests ask for with what they asked before, and decides whether it may be merged.",
+    next: "A person compares what these tests ask for with what they asked before, and a maintainer approves this head.",
 };
 
 /// Up to so many files have a finding each.

@@ -11,7 +11,7 @@ pub(super) static UNCLASSIFIED_PATH: Rule = Rule {
     verdict: Verdict::Hold,
     when: "A path is in no class, or its name is no readable text.",
     innocent: "The policy does not know this part of the repository yet.",
-    next: "A person looks at these files and decides whether they may be merged; a maintainer adds a pattern for them under [classes] of the policy on the base branch.",
+    next: "A person looks at these files and a maintainer approves this head, or adds a pattern for them under [classes] of the policy on the base branch.",
 };
 
 impl Oracle for UnclassifiedPath {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use secrecy::SecretString;
 
-use crate::words::{BaseSha, HeadSha, InstallationId, PullNumber, RepoName, RepoRef, Role, RunId};
+use crate::words::{BaseSha, HeadSha, InstallationId, ObjectId, PullNumber, RepoName, RepoRef, Role, RunId};
 
 /// One forge, spoken to with the credentials of one installation at a time. Every call carries its own authorization and may
 /// mint a fresh token, so that no call depends on a token an earlier step used (R85).
@@ -37,6 +37,23 @@ pub trait Forge: Send + Sync + 'static {
         installation: Option<InstallationId>,
         login: &str,
     ) -> Result<Option<Role>, ForgeError>;
+
+    /// Every review of a pull request, oldest first. Those of accounts that are gone are left out: nobody can be asked about them.
+    async fn reviews(
+        &self,
+        repo: &RepoRef,
+        installation: Option<InstallationId>,
+        pull: PullNumber,
+    ) -> Result<Vec<Review>, ForgeError>;
+
+    /// The commits of a pull request with the accounts that the forge knows them to be of. The forge may leave out the newest of
+    /// very many (GitHub lists 250).
+    async fn pull_commits(
+        &self,
+        repo: &RepoRef,
+        installation: Option<InstallationId>,
+        pull: PullNumber,
+    ) -> Result<Vec<PullCommit>, ForgeError>;
 
     /// Where git reads the repository, and the header that lets it.
     async fn remote(&self, repo: &RepoRef, installation: Option<InstallationId>) -> Result<Remote, ForgeError>;
@@ -117,6 +134,56 @@ pub enum PullState {
     Open,
     /// Closed or merged.
     Closed,
+}
+
+/// Somebody's review of a pull request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Review {
+    /// Who.
+    pub author: Account,
+    /// What it says now; a review that was dismissed says that.
+    pub state: ReviewState,
+    /// The head that it was given on; `None` where the forge does not know it any more.
+    pub commit: Option<ObjectId>,
+    /// When, as the forge writes it; `None` for one that is not given yet.
+    pub submitted: Option<String>,
+}
+
+/// What a review says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReviewState {
+    /// Yes.
+    Approved,
+    /// No.
+    ChangesRequested,
+    /// It was taken back.
+    Dismissed,
+    /// Neither.
+    Commented,
+    /// It is not given yet.
+    Pending,
+}
+
+/// An account of the forge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Account {
+    /// Its number, which stays when it is renamed.
+    pub id: u64,
+    /// Its name.
+    pub login: String,
+    /// Whether it is no person.
+    pub is_bot: bool,
+}
+
+/// A commit of a pull request, as the forge knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PullCommit {
+    /// The commit.
+    pub sha: ObjectId,
+    /// Its author: the account, where the forge knows one, and the address.
+    pub author: (Option<Account>, String),
+    /// Who committed it.
+    pub committer: (Option<Account>, String),
 }
 
 /// Where git reads a repository.

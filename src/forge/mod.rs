@@ -11,7 +11,7 @@ mod surroundings;
 pub use clock::Clock;
 pub use github::{GitHub, GitHubSettings, GitHubSettingsError, Pace};
 pub use interface::{
-    Annotation, AnnotationLevel, Button, Conclusion, Forge, ForgeError, NewRun, Output, PostedRun, Pull, PullState,
-    Remote, RunUpdate,
+    Account, Annotation, AnnotationLevel, Button, Conclusion, Forge, ForgeError, NewRun, Output, PostedRun, Pull,
+    PullCommit, PullState, Remote, Review, ReviewState, RunUpdate,
 };
 pub use surroundings::{Budget, LogEntry, LogPage, OpenPull, Reaction, Surroundings};

@@ -138,12 +138,13 @@ fn weightier(one: Cause, other: Cause) -> Cause {
         Cause::Missed => 1,
         Cause::DraftFlipped => 2,
         Cause::Asked => 3,
-        Cause::Opened => 4,
-        Cause::Pushed => 5,
-        Cause::BaseChanged => 6,
-        Cause::Retargeted => 7,
-        Cause::Reopened => 8,
-        Cause::Closed => 9,
+        Cause::Reviewed => 4,
+        Cause::Opened => 5,
+        Cause::Pushed => 6,
+        Cause::BaseChanged => 7,
+        Cause::Retargeted => 8,
+        Cause::Reopened => 9,
+        Cause::Closed => 10,
     };
     if weight(one) >= weight(other) { one } else { other }
 }

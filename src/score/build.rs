@@ -1,12 +1,12 @@
 //! Facts and findings -> record.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::title::title;
 use super::{
-    COULD_NOT_JUDGE, Digests, FindingRow, LocationRow, OverlapRow, Product, PropertyRow, RECORD_INCOMPLETE, Record,
-    RecordRow, RepositoryRow, Run, Tests, UnobservedRow, all_rules,
+    Acknowledged, COULD_NOT_JUDGE, Digests, FindingRow, LocationRow, OverlapRow, Product, PropertyRow,
+    RECORD_INCOMPLETE, Record, RecordRow, RepositoryRow, Run, Tests, UnobservedRow, all_rules,
 };
 use crate::change::PathChange;
 use crate::evidence::surface::{FileSubtraction, Subtraction};
@@ -61,6 +61,8 @@ pub struct Judged<'a> {
     pub properties: Vec<PropertyRow>,
     /// What the live tests reported.
     pub tests: Option<Tests>,
+    /// Who may acknowledge holds, and approves this very head.
+    pub acknowledged_by: Vec<String>,
 }
 
 /// Whether the policy gates a pull request (`scope.gate`).
@@ -77,7 +79,17 @@ impl Record {
     /// The record of an evaluation. Its verdict is the worst finding's; where no finding objects but the record lacks what a review
     /// must stand on, it gains the finding `record-incomplete` and is unscored.
     pub fn new(subject: Subject, judged: Judged<'_>, run: Run) -> Self {
-        let Judged { rows, digests, findings, subtraction, mut not_observed, scope, properties, tests } = judged;
+        let Judged {
+            rows,
+            digests,
+            findings,
+            subtraction,
+            mut not_observed,
+            scope,
+            properties,
+            tests,
+            acknowledged_by,
+        } = judged;
         let (findings, files) = match &scope {
             Scope::Gated => (findings, subtraction.map_or(&[][..], |subtraction| &subtraction.files)),
             Scope::NotGated(why) => {
@@ -111,6 +123,7 @@ impl Record {
             title: String::new(),
             run,
         };
+        record.release_holds(&acknowledged_by);
         record.refuse_to_pass_incomplete();
         record.title = title(&record, &scope);
         record
@@ -121,6 +134,19 @@ impl Record {
     pub fn unscored(subject: Subject, why: impl Into<String>, run: Run) -> Self {
         let judged = Judged { findings: vec![Finding::new(&COULD_NOT_JUDGE, why)], ..Judged::default() };
         Self::new(subject, judged, run)
+    }
+
+    /// A record that nothing worse than a hold speaks against, and whose holds somebody acknowledged, says review (DESIGN section 3).
+    fn release_holds(&mut self, by: &[String]) {
+        if self.verdict != Verdict::Hold || by.is_empty() {
+            return;
+        }
+        let holds = self.findings.iter().filter(|finding| finding.verdict == Verdict::Hold);
+        let rules: BTreeSet<&str> = holds.map(|finding| finding.rule.as_str()).collect();
+        let row =
+            |rule: &str, by: &String| Acknowledged { rule: rule.to_owned(), by: by.clone(), sha: self.head.clone() };
+        self.acknowledged = rules.into_iter().flat_map(|rule| by.iter().map(move |by| row(rule, by))).collect();
+        self.verdict = Verdict::Review;
     }
 
     fn refuse_to_pass_incomplete(&mut self) {

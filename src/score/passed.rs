@@ -18,10 +18,18 @@ impl<'a> Passed<'a> {
 }
 
 impl Record {
-    /// The proof that this record may become a success. `None` unless it says review, no finding says anything worse, and it holds
-    /// all that a review stands on: full ids of head, base, merge base and merged tree, the policy's digest, and a changed file.
+    /// The proof that this record may become a success. `None` unless it says review, no finding says anything worse but holds
+    /// that somebody acknowledged on this very head, and it holds all that a review stands on: full ids of head, base, merge base and merged tree, the policy's digest, and a changed file.
     pub fn passed(&self) -> Option<Passed<'_>> {
-        let quiet = self.findings.iter().all(|finding| finding.verdict == Verdict::Review);
+        let acknowledged = |rule: &str| {
+            let mut rows = self.acknowledged.iter().filter(|row| row.rule == rule);
+            rows.any(|row| row.sha == self.head && !row.by.is_empty())
+        };
+        let quiet = self.findings.iter().all(|finding| match finding.verdict {
+            Verdict::Review => true,
+            Verdict::Hold => acknowledged(&finding.rule),
+            Verdict::Unscored | Verdict::Reject => false,
+        });
         let passes = self.verdict == Verdict::Review && quiet && self.missing_for_review().is_empty();
         passes.then_some(Passed { record: self })
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{FindingRow, Record, Scope, elided, visible};
+use super::{Acknowledged, FindingRow, Record, Scope, elided, visible};
 use crate::policy::Class;
 use crate::words::Verdict;
 
@@ -14,10 +14,20 @@ const MOST: usize = 120;
 pub(super) fn title(record: &Record, scope: &Scope) -> String {
     let title = match (record.verdict, scope) {
         (Verdict::Review, Scope::NotGated(why)) => format!("Not gated: {}", visible(why)),
+        (Verdict::Review, Scope::Gated) if !record.acknowledged.is_empty() => acknowledged(record),
         (Verdict::Review, Scope::Gated) => seen(record),
         (Verdict::Hold | Verdict::Unscored | Verdict::Reject, _) => blocked(record),
     };
     elided(&title, MOST)
+}
+
+/// `Acknowledged by mia: build-edited, added-test`.
+fn acknowledged(record: &Record) -> String {
+    let names = |of: fn(&Acknowledged) -> &str| {
+        let names: BTreeSet<&str> = record.acknowledged.iter().map(of).collect();
+        names.into_iter().map(visible).collect::<Vec<_>>().join(", ")
+    };
+    format!("Acknowledged by {}: {}", names(|row| &row.by), names(|row| &row.rule))
 }
 
 fn blocked(record: &Record) -> String {

@@ -20,7 +20,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::fake_forge::store::{Edit, Mode};
-use crate::fake_forge::{APP, FORK, FakeForge, Happening, Pull, Run, Signed, WIDGETS};
+use crate::fake_forge::{APP, FORK, FakeForge, Happening, Pull, Review, Run, Signed, WIDGETS};
 
 pub use crate::fake_forge::{Fault, Held, Route};
 
@@ -55,6 +55,7 @@ pub struct Change {
     fork: Fork,
     draft: bool,
     author: &'static str,
+    message: &'static str,
 }
 
 /// Where the head branch is.
@@ -67,7 +68,15 @@ enum Fork {
 
 /// Pull request `number`, which changes nothing yet.
 pub fn pr(number: u64) -> Change {
-    Change { number, edits: Vec::new(), base: BTreeMap::new(), fork: Fork::None, draft: false, author: "ada" }
+    Change {
+        number,
+        edits: Vec::new(),
+        base: BTreeMap::new(),
+        fork: Fork::None,
+        draft: false,
+        author: "ada",
+        message: "change",
+    }
 }
 
 impl Change {
@@ -134,6 +143,12 @@ impl Change {
     pub fn by_a_deleted_fork(mut self) -> Self {
         self.fork = Fork::MallorysDeleted;
         self.author = "mallory";
+        self
+    }
+
+    /// What the message of the commit is.
+    pub fn saying(mut self, message: &'static str) -> Self {
+        self.message = message;
         self
     }
 
@@ -339,7 +354,7 @@ poll = "100ms"
         if from != "acme/widgets" {
             self.forge.store().carry("acme/widgets", from, &base);
         }
-        let head = self.forge.store().commit(from, &branch, &[&base], &change.edits);
+        let head = self.forge.store().commit_saying(change.message, from, &branch, &[&base], &change.edits);
         let owner = from.split_once('/').unwrap().0.to_owned();
         let head_repo = match change.fork {
             Fork::None => Some(WIDGETS),
@@ -429,6 +444,34 @@ poll = "100ms"
         let mut state = self.forge.state();
         state.note(format!("{who} says on #{number}: {text:?}"));
         state.write_comment(WIDGETS, number, Some(who), text)
+    }
+
+    /// Somebody reviews the head as it is now.
+    pub fn reviews(&mut self, who: &str, number: u64, word: &'static str) -> Happening {
+        let commit = self.head(number);
+        let mut state = self.forge.state();
+        state.note(format!("{who} reviews #{number}: {word}"));
+        let id = 5_001 + state.reviews.len() as u64;
+        let author = who.to_owned();
+        state.reviews.push(Review { id, repo: WIDGETS, pull: number, author, state: word, commit });
+        Happening::Reviewed(id)
+    }
+
+    /// Every review of somebody is dismissed; answers the delivery about the last.
+    pub fn dismisses(&mut self, who: &str, number: u64) -> Happening {
+        let mut state = self.forge.state();
+        state.note(format!("the reviews of {who} on #{number} are dismissed"));
+        let mut last = 0;
+        for review in state.reviews.iter_mut().filter(|review| review.pull == number && review.author == who) {
+            review.state = "DISMISSED";
+            last = review.id;
+        }
+        Happening::ReviewDismissed(last)
+    }
+
+    /// What somebody may do from now on: `permission` and `role_name`.
+    pub fn has_role(&self, who: &str, role: (&'static str, &'static str)) {
+        self.forge.state().roles.insert((WIDGETS, who.to_owned()), role);
     }
 
     /// What the App put on a comment.

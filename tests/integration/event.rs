@@ -187,7 +187,7 @@ fn each_known_event_must_carry_what_it_always_carries() {
         (
             "pull_request_review",
             &["action", "review", "pull_request"],
-            json!({"action": "submitted", "review": object, "pull_request": object}),
+            json!({"action": "teleported", "review": object, "pull_request": object}),
         ),
         ("push", &["ref", "before", "after"], json!({"ref": "refs/tags/v1", "before": "a", "after": "b"})),
         ("repository", &["action", "repository"], json!({"action": "edited", "repository": object})),

@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use evidence_gate::change::{BytePath, Status};
 use evidence_gate::evidence::{Finding, Location};
 use evidence_gate::forge::{
-    Annotation, AnnotationLevel, Conclusion, Forge, ForgeError, NewRun, Output, PostedRun, Pull, Remote, RunUpdate,
+    Annotation, AnnotationLevel, Conclusion, Forge, ForgeError, NewRun, Output, PostedRun, Pull, PullCommit, Remote,
+    Review, RunUpdate,
 };
 use evidence_gate::policy::Class;
 use evidence_gate::report::{
@@ -330,6 +331,19 @@ impl Forge for OneRun {
     }
 
     async fn role(&self, _: &RepoRef, _: Option<InstallationId>, _: &str) -> Result<Option<Role>, ForgeError> {
+        nothing_else()
+    }
+
+    async fn reviews(&self, _: &RepoRef, _: Option<InstallationId>, _: PullNumber) -> Result<Vec<Review>, ForgeError> {
+        nothing_else()
+    }
+
+    async fn pull_commits(
+        &self,
+        _: &RepoRef,
+        _: Option<InstallationId>,
+        _: PullNumber,
+    ) -> Result<Vec<PullCommit>, ForgeError> {
         nothing_else()
     }
 

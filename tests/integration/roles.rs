@@ -2,6 +2,7 @@
 //!
 //! Nothing is lost, nothing is published twice, and nothing becomes a success wrongly.
 
+mod approvals;
 mod base;
 mod commands;
 mod missed;

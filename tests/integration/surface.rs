@@ -4,9 +4,10 @@ mod model;
 mod stories;
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 use evidence_gate::change::{BytePath, Mode, PathChange, Side, Status};
-use evidence_gate::evidence::surface::{Subtraction, files, subtract};
+use evidence_gate::evidence::surface::{FileSubtraction, Subtraction, files, subtract};
 use evidence_gate::evidence::{Blob, Blobs, ClassedRow};
 use evidence_gate::maps::{FileSurface, Surface};
 use evidence_gate::policy::Class;
@@ -73,7 +74,7 @@ fn told(subtraction: &Subtraction) -> String {
             let mut out = format!("{} [{}]", file.path, changed.join(" "));
             for (name, lines) in [("overlap", overlap), ("import", import), ("nobody", nobody)] {
                 if !lines.is_empty() {
-                    out += &format!(" {name}: {}", lines.join(" "));
+                    write!(out, " {name}: {}", lines.join(" ")).unwrap();
                 }
             }
             out
@@ -254,7 +255,7 @@ fn the_vectors_have_the_overlap_that_they_say() {
             }
         }
         let found = subtracted(&of("base"), &of("head"), &surface);
-        let overlap: Vec<u32> = found.files.iter().flat_map(|file| file.overlap_lines()).collect();
+        let overlap: Vec<u32> = found.files.iter().flat_map(FileSubtraction::overlap_lines).collect();
         assert_eq!(serde_json::json!(overlap), case["overlap_parent_lines"], "{}: {}", case["case"], told(&found));
     }
 }

@@ -99,6 +99,7 @@ impl WorkingCopy {
             ledger: None,
             map: None,
             maps: None,
+            reviews: None,
             known_digests: None,
             running: pipeline::Running::default(),
             runner: "test".to_owned(),

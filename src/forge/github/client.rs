@@ -22,8 +22,8 @@ use super::shapes::{PullShape, RefShape, RunShape, RunsShape};
 use super::tokens::{App, Key, Scope, Token};
 use super::wire::{Repeat, Wire};
 use crate::forge::{
-    Annotation, AnnotationLevel, Button, Clock, Conclusion, Forge, ForgeError, NewRun, Output, PostedRun, Pull, Remote,
-    RunUpdate,
+    Annotation, AnnotationLevel, Button, Clock, Conclusion, Forge, ForgeError, NewRun, Output, PostedRun, Pull,
+    PullCommit, Remote, Review, RunUpdate,
 };
 use crate::words::{BaseSha, HeadSha, InstallationId, PullNumber, RepoRef, Role, RunId};
 
@@ -319,6 +319,24 @@ impl Forge for GitHub {
         login: &str,
     ) -> Result<Option<Role>, ForgeError> {
         self.role_of(repo, installation, login).await
+    }
+
+    async fn reviews(
+        &self,
+        repo: &RepoRef,
+        installation: Option<InstallationId>,
+        pull: PullNumber,
+    ) -> Result<Vec<Review>, ForgeError> {
+        self.reviews_of(repo, installation, pull).await
+    }
+
+    async fn pull_commits(
+        &self,
+        repo: &RepoRef,
+        installation: Option<InstallationId>,
+        pull: PullNumber,
+    ) -> Result<Vec<PullCommit>, ForgeError> {
+        self.commits_of(repo, installation, pull).await
     }
 
     async fn remote(&self, repo: &RepoRef, installation: Option<InstallationId>) -> Result<Remote, ForgeError> {

@@ -15,6 +15,7 @@ mod conditional;
 mod http;
 mod lane;
 mod limits;
+mod reviews;
 mod roles;
 mod settings;
 mod shapes;

@@ -49,6 +49,7 @@ pub(super) fn cause_word(cause: Cause) -> &'static str {
         Cause::Asked => "asked",
         Cause::BaseChanged => "base_changed",
         Cause::Missed => "missed",
+        Cause::Reviewed => "reviewed",
         Cause::Closed => "closed",
     }
 }
@@ -64,6 +65,7 @@ fn cause(word: &str) -> Option<Cause> {
         Cause::Asked,
         Cause::BaseChanged,
         Cause::Missed,
+        Cause::Reviewed,
         Cause::Closed,
     ];
     all.into_iter().find(|cause| cause_word(*cause) == word)

@@ -14,6 +14,7 @@ use super::worker::Worker;
 use crate::config::Unconfigured;
 use crate::event::Cause;
 use crate::evidence::NO_POLICY;
+use crate::evidence::authority::Reviews;
 use crate::forge::{NewRun, Pull, PullState, RunUpdate};
 use crate::pipeline;
 use crate::queue::{Evaluation, EvaluationState, Fenced, Lease, Superseded};
@@ -63,7 +64,8 @@ impl Worker {
         let mut rounds = 0;
         let record = loop {
             rounds += 1;
-            let record = self.judge(lease, &seen).await?;
+            let reviews = self.reviews(lease, &seen.pull.head).await?;
+            let record = self.judge(lease, &seen, reviews.clone()).await?;
             let later = self.look(lease).await?;
             if !seen.same_question(&later) {
                 // A newer job may take this one's place, and knows nothing of its run: it must not wait for ever.
@@ -73,12 +75,17 @@ impl Worker {
                 return Err(Failure::retry("the pull request changed while it was judged"));
             }
             if later.base == seen.base {
-                break record;
+                // A success that stands on an approval: it must still be there.
+                if record.acknowledged.is_empty() || self.reviews(lease, &seen.pull.head).await? == reviews {
+                    break record;
+                }
+                info!("the reviews changed meanwhile: judging again");
+            } else {
+                info!(base.before = %seen.base, base.now = %later.base, "the base branch moved meanwhile: judging again");
             }
             if rounds == ROUNDS {
-                return Err(Failure::retry("the base branch moved each time the change was judged"));
+                return Err(Failure::retry("the base branch or the reviews changed each time the change was judged"));
             }
-            info!(base.before = %seen.base, base.now = %later.base, "the base branch moved meanwhile: judging again");
             seen = later;
         };
         if silent && is_without_policy(&record) {
@@ -124,15 +131,16 @@ impl Worker {
     }
 
     /// Fetches the exact commits and judges them, away from the threads that talk to the network.
-    async fn judge(&self, lease: &Lease, seen: &Seen) -> Result<Record, Failure> {
+    async fn judge(&self, lease: &Lease, seen: &Seen, reviews: Reviews) -> Result<Record, Failure> {
         let trigger = &lease.job.trigger;
         // The name in the delivery may be an old one; the API follows it, git does not (R87).
         let present = RepoRef { name: seen.pull.repo_name.clone(), ..trigger.repository.clone() };
         let remote = self.forge.remote(&present, trigger.installation).await?;
         let origin = Self::origin_of(&trigger.repository, &seen.pull);
         let pull = &seen.pull;
-        let question =
+        let mut question =
             self.question(&trigger.repository, origin, pull.base_branch.clone(), seen.base.clone(), pull.head.clone())?;
+        question.reviews = Some(reviews);
         let data_dir = self.settings.data_dir.clone();
         self.away(move || pipeline::score_mirrored(&data_dir, &remote, &question)).await
     }

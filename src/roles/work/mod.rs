@@ -5,6 +5,7 @@ mod evaluate;
 mod failure;
 mod house;
 mod question;
+mod reviews;
 mod shared;
 mod worker;
 

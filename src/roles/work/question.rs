@@ -43,6 +43,7 @@ impl Worker {
             ledger: None,
             map: None,
             maps: None,
+            reviews: None,
             known_digests: Some(pipeline::known_digests(&self.settings.data_dir, repository)),
             running: Running {
                 outcomes: Some(pipeline::kept_outcomes(&self.settings.data_dir, repository)),

@@ -20,6 +20,10 @@ pub enum Route {
     Pull,
     /// `GET …/git/ref/heads/{branch}`
     BranchTip,
+    /// `GET …/pulls/{number}/reviews`
+    Reviews,
+    /// `GET …/pulls/{number}/commits`
+    PullCommits,
     /// `POST …/check-runs`
     CreateRun,
     /// `PATCH …/check-runs/{id}`

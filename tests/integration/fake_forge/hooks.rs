@@ -30,6 +30,10 @@ pub enum Happening {
     ConvertedToDraft(u64),
     Labeled(u64, String),
     Closed(u64),
+    /// A review, by its number.
+    Reviewed(u64),
+    /// A review was dismissed.
+    ReviewDismissed(u64),
     Ping,
     Suspended(u64),
     /// A comment was written; the state has it already.
@@ -89,6 +93,7 @@ impl Happening {
             Self::Suspended(_) | Self::Installed(_) => "installation",
             Self::RepositoryRemoved { .. } => "installation_repositories",
             Self::Commented(_) | Self::CommentEdited(_) => "issue_comment",
+            Self::Reviewed(_) | Self::ReviewDismissed(_) => "pull_request_review",
             Self::Rerequested { .. } | Self::Button { .. } => "check_run",
             Self::SuiteRerequested { .. } => "check_suite",
             Self::BasePushed { .. } => "push",
@@ -126,7 +131,18 @@ impl Happening {
             });
             in_repo(out, &by)
         };
+        let of_review = |action: &str, id: u64| {
+            let review = state.reviews.iter().find(|review| review.id == id).expect("the story wrote the review");
+            // The pull request of a review event lacks what only the single answer counts.
+            let mut pull = shapes::object(shapes::pull(state, repo, review.pull));
+            let counted = ["changed_files", "commits", "additions", "deletions", "mergeable", "merged", "comments"];
+            pull.retain(|key, _| !counted.contains(&key.as_str()));
+            let shown = super::reviews::shown(state, review, &review.state.to_lowercase());
+            in_repo(json!({ "action": action, "review": shown, "pull_request": pull }), &review.author)
+        };
         match self {
+            Self::Reviewed(id) => of_review("submitted", *id),
+            Self::ReviewDismissed(id) => of_review("dismissed", *id),
             Self::Commented(id) => of_comment("created", *id),
             Self::CommentEdited(id) => {
                 let mut out = of_comment("edited", *id);

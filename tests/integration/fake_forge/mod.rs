@@ -12,6 +12,7 @@ mod lists;
 mod own;
 mod people;
 mod rest;
+mod reviews;
 mod shapes;
 mod state;
 pub mod store;
@@ -24,7 +25,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 pub use faults::{Fault, Held, Route};
 pub use hooks::{Happening, Signed, signature};
 use state::{App, Installation, User};
-pub use state::{Pull, Repo, Run, State};
+pub use state::{Pull, Repo, Review, Run, State};
 use store::Store;
 
 /// The App's number.
@@ -172,6 +173,7 @@ fn first_state(origin: String) -> State {
         greens: Vec::new(),
         remaining: 4999,
         comments: BTreeMap::new(),
+        reviews: Vec::new(),
         log: Vec::new(),
         asked_again: Vec::new(),
         history: Vec::new(),

@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use super::faults::{Fault, Route};
 use super::state::{Asked, Entry, Green, State, Token};
 use super::wire::Scissors;
-use super::{Inner, checks, lists, people, shapes};
+use super::{Inner, checks, lists, people, reviews, shapes};
 
 /// What a rule answers: status and body, or a refusal.
 pub type Answer = Result<(u16, Value), Refusal>;
@@ -79,6 +79,8 @@ enum Named {
 enum InRepo {
     Itself,
     Pull(u64),
+    Reviews(u64),
+    PullCommits(u64),
     Runs,
     Run(u64),
     Annotations(u64),
@@ -127,6 +129,8 @@ impl Target {
             ["issues", n, "comments"] => number(n).map(InRepo::Comments),
             ["git", "matching-refs", "heads", prefix @ ..] => Some(InRepo::MatchingRefs(prefix.join("/"))),
             ["pulls", n] => number(n).map(InRepo::Pull),
+            ["pulls", n, "reviews"] => number(n).map(InRepo::Reviews),
+            ["pulls", n, "commits"] => number(n).map(InRepo::PullCommits),
             ["check-runs"] => Some(InRepo::Runs),
             ["check-runs", id] => number(id).map(InRepo::Run),
             ["check-runs", id, "annotations"] => number(id).map(InRepo::Annotations),
@@ -152,6 +156,8 @@ impl Target {
             Self::InRepo { rest, .. } => match rest {
                 InRepo::Itself if get => Route::Repository,
                 InRepo::Pull(_) if get => Route::Pull,
+                InRepo::Reviews(_) if get => Route::Reviews,
+                InRepo::PullCommits(_) if get => Route::PullCommits,
                 InRepo::Runs if method == Method::POST => Route::CreateRun,
                 InRepo::Run(_) if method == Method::PATCH => Route::UpdateRun,
                 InRepo::Run(_) if get => Route::ReadRun,
@@ -415,6 +421,18 @@ fn in_repo(
         InRepo::Pulls => {
             may("pull_requests", "read")?;
             let all = lists::pulls(state, repo, query);
+            let (page, link) = page(state, parts, query, &all)?;
+            Ok((200, page.into(), link))
+        }
+        InRepo::Reviews(number) | InRepo::PullCommits(number) => {
+            may("pull_requests", "read")?;
+            if !state.pulls.contains_key(&(repo, *number)) {
+                return Err(Refusal::not_found());
+            }
+            let all = match rest {
+                InRepo::Reviews(_) => reviews::reviews(state, repo, *number),
+                _ => reviews::commits(state, &inner.store, repo, *number),
+            };
             let (page, link) = page(state, parts, query, &all)?;
             Ok((200, page.into(), link))
         }

@@ -24,6 +24,8 @@ pub struct State {
     pub roles: BTreeMap<(u64, String), (&'static str, &'static str)>,
     /// Comments of people and of the App.
     pub comments: BTreeMap<u64, Comment>,
+    /// Reviews of pull requests, oldest first.
+    pub reviews: Vec<Review>,
     /// Every try to deliver something, oldest first.
     pub log: Vec<LogRow>,
     /// Tries that the App asked to repeat.
@@ -148,6 +150,17 @@ pub struct Comment {
     pub author: Option<String>,
     pub body: String,
     pub reactions: BTreeSet<String>,
+}
+
+/// A review of a pull request.
+#[derive(Clone, Debug)]
+pub struct Review {
+    pub id: u64,
+    pub repo: u64,
+    pub pull: u64,
+    pub author: String,
+    pub state: &'static str,
+    pub commit: String,
 }
 
 /// One try to deliver something.

@@ -74,13 +74,19 @@ impl Store {
 
     /// Makes a commit on these parents, moves `branch` to it, and answers its id. Edits start from the first parent's tree.
     pub fn commit(&self, repo: &str, branch: &str, parents: &[&str], edits: &[Edit]) -> String {
+        self.commit_saying("change", repo, branch, parents, edits)
+    }
+
+    /// The same with a message of its own.
+    pub fn commit_saying(&self, message: &str, repo: &str, branch: &str, parents: &[&str], edits: &[Edit]) -> String {
         let seconds = 1_790_000_000 + self.ticks.fetch_add(1, Ordering::SeqCst);
         let mut script = Vec::new();
         // A fresh name for the import: an existing ref would lend its tip as a parent.
         let scratch = format!("refs/scratch/{seconds}");
         writeln!(script, "commit {scratch}\nmark :1").unwrap();
         writeln!(script, "author Ada <ada@example.com> {seconds} +0000").unwrap();
-        writeln!(script, "committer Ada <ada@example.com> {seconds} +0000\ndata 6\nchange").unwrap();
+        writeln!(script, "committer Ada <ada@example.com> {seconds} +0000").unwrap();
+        writeln!(script, "data {}\n{message}", message.len()).unwrap();
         for (n, parent) in parents.iter().enumerate() {
             writeln!(script, "{} {parent}", if n == 0 { "from" } else { "merge" }).unwrap();
         }
@@ -176,6 +182,15 @@ impl Store {
     pub fn has_commit(&self, repo: &str, id: &str) -> bool {
         let hex = id.len() == 40 && id.bytes().all(|b| b.is_ascii_hexdigit());
         hex && git(&self.folder(repo), &["cat-file", "-e", &format!("{id}^{{commit}}")]).status.success()
+    }
+
+    /// Id, author's and committer's address and message of every commit that the head has and the base has not, oldest first.
+    pub fn commits(&self, repo: &str, base: &str, head: &str) -> Vec<[String; 4]> {
+        let range = format!("{base}..{head}");
+        let out = git(&self.folder(repo), &["log", "--reverse", "--format=%H%x1f%ae%x1f%ce%x1f%B%x1e", &range]);
+        let text = String::from_utf8(out.stdout).unwrap();
+        let commits = text.split('\x1e').map(str::trim).filter(|commit| !commit.is_empty());
+        commits.map(|commit| std::array::from_fn(|n| commit.split('\x1f').nth(n).unwrap().to_owned())).collect()
     }
 
     /// How many paths differ between the merge base of the two and the head, as the forge counts `changed_files`.

@@ -93,6 +93,9 @@ enum Seen {
     Nobody,
 }
 
+/// Old lines that are gone, new lines that came in, and the old lines of code before and after them.
+type Group = (Vec<u32>, Vec<u32>, Option<u32>, Option<u32>);
+
 impl Case {
     fn text(&self, grammar: bool) -> (String, String) {
         let mut old = String::new();
@@ -137,7 +140,7 @@ impl Case {
     }
 
     /// Groups what is gone and what came in between two lines of code that stayed.
-    fn groups(&self) -> Vec<(Vec<u32>, Vec<u32>, Option<u32>, Option<u32>)> {
+    fn groups(&self) -> Vec<Group> {
         // Lines of code in the order of an edited text: (old number, new number).
         let mut order: Vec<(Option<u32>, Option<u32>)> = Vec::new();
         let mut head = 0;

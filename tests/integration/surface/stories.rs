@@ -167,9 +167,9 @@ fn copy_files(from: &Path, to: &Path) {
         let path = entry.unwrap().path();
         let target = to.join(path.file_name().unwrap());
         if path.is_dir() {
-            copy_files(&path, &target)
+            copy_files(&path, &target);
         } else {
-            std::fs::write(target, std::fs::read(&path).unwrap()).unwrap()
+            std::fs::write(target, std::fs::read(&path).unwrap()).unwrap();
         }
     }
 }
@@ -340,7 +340,7 @@ fn a_map_without_tests_is_too_coarse_and_a_broken_one_is_the_callers_fault() {
 }
 
 /// A history of `src/a.py`, the map of its first commit, and a change on top of the last one.
-fn aged(between: &[&str], after: &str, most: u32, give: impl Fn(&Case, Value) -> Question) -> Record {
+fn aged(between: &[&str], after: &str, most: u32, give: impl Fn(&Case, &Value) -> Question) -> Record {
     let copy = WorkingCopy::new();
     let mapped = copy.write("src/a.py", BEFORE).commit();
     for text in between {
@@ -352,7 +352,7 @@ fn aged(between: &[&str], after: &str, most: u32, give: impl Fn(&Case, Value) ->
         "tests": {"t.py::live": {"src/a.py": "2"}, "t.py::frozen": {"src/a.py": "6-7"}},
     });
     let case = Case::new(copy, &ledger(&["t.py::frozen"]), &map, &format!("{POLICY}[surface]\nmax_map_age = {most}\n"));
-    let question = give(&case, map);
+    let question = give(&case, &map);
     case.copy.ask(&question)
 }
 
@@ -369,12 +369,12 @@ fn question(case: &Case) -> Question {
     }
 }
 
-fn own_map(case: &Case, _: Value) -> Question {
+fn own_map(case: &Case, _: &Value) -> Question {
     let map = OperatorsMap::read(&case.copy.beside("map.json")).unwrap();
     Question { map: Some(map), ..question(case) }
 }
 
-fn kept_map(case: &Case, map: Value) -> Question {
+fn kept_map(case: &Case, map: &Value) -> Question {
     let commit = map["base_sha"].as_str().unwrap().parse().unwrap();
     let shelf = Shelf::below(&case.copy.beside("data"));
     let index = shelf.keep("it", read_map("it", map.to_string().as_bytes(), Limits::default()).unwrap()).unwrap();
