@@ -15,6 +15,7 @@ mod policy;
 mod running;
 mod source;
 mod standing;
+mod whole;
 
 use std::path::{Path, PathBuf};
 

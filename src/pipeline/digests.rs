@@ -5,11 +5,11 @@
 //! that is damaged is not believed. Two runs at once keep what the later one knows; that costs time, and never an answer.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use tracing::warn;
 
+use super::whole;
 use crate::change::Sha256;
 use crate::words::{ObjectId, RepoRef};
 
@@ -84,20 +84,10 @@ impl KnownDigests {
         lines.sort_unstable();
         lines.dedup();
         (self.lines, self.width) = (lines.concat(), width);
-        if let Err(error) = self.write(&path) {
+        let head = format!("{HEAD}{}\n", Sha256::of(&self.lines));
+        if let Err(error) = whole::write(&path, &[head.as_bytes(), &self.lines]) {
             warn!(error = %error, "cannot keep the digests of blobs in {}: {error}", path.display());
         }
-    }
-
-    /// Whole or not at all.
-    fn write(&self, path: &Path) -> std::io::Result<()> {
-        let folder = path.parent().ok_or(std::io::ErrorKind::NotADirectory)?;
-        std::fs::create_dir_all(folder)?;
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        writeln!(file, "{HEAD}{}", Sha256::of(&self.lines))?;
-        file.write_all(&self.lines)?;
-        file.persist(path)?;
-        Ok(())
     }
 }
 

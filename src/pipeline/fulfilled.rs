@@ -2,11 +2,11 @@
 //!
 //! One line in a file beside the known digests, and trusted as they are: whoever can write there can replace this program as well.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use tracing::warn;
 
+use super::whole;
 use crate::change::Sha256;
 use crate::words::ObjectId;
 
@@ -39,15 +39,7 @@ impl Fulfilled {
     /// Remembers it. That it cannot be written is logged: the next run looks at everything again.
     pub(super) fn remember(&self, lock: &Sha256, commit: &ObjectId) {
         let Some(path) = &self.0 else { return };
-        let written = || {
-            let folder = path.parent().ok_or(std::io::ErrorKind::NotADirectory)?;
-            std::fs::create_dir_all(folder)?;
-            let mut file = tempfile::NamedTempFile::new_in(folder)?;
-            writeln!(file, "{HEAD} {lock} {commit}")?;
-            file.persist(path)?;
-            Ok::<_, std::io::Error>(())
-        };
-        if let Err(error) = written() {
+        if let Err(error) = whole::write(path, &[format!("{HEAD} {lock} {commit}\n").as_bytes()]) {
             warn!(error = %error, "cannot remember in {} that the lock is fulfilled: {error}", path.display());
         }
     }

@@ -2,7 +2,6 @@
 //!
 //! What is kept is what the sandbox brought back, and not what it was taken to mean. The folder is ours alone, as the mirrors are.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use tracing::warn;
 
 use crate::change::Sha256;
+use crate::pipeline::whole;
 use crate::sandbox::{Ended, Outcome};
 
 /// How much of standard error is kept, from its end.
@@ -126,12 +126,7 @@ fn write(path: &Path, left: &Left) -> std::io::Result<()> {
         no_report: left.no_report.clone(),
     };
     let packed = zstd::bulk::compress(&serde_json::to_vec(&stored)?, 3)?;
-    let folder = path.parent().ok_or(std::io::ErrorKind::NotADirectory)?;
-    std::fs::create_dir_all(folder)?;
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(&packed)?;
-    file.persist(path)?;
-    Ok(())
+    whole::write(path, &[&packed])
 }
 
 fn unpacked(bytes: &[u8]) -> Option<Left> {
