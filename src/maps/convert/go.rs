@@ -60,11 +60,7 @@ impl Block {
             return Ok(());
         }
         draft.executable(&self.path, &self.executable)?;
-        if test == IMPORT {
-            draft.import(&self.path, &self.ran)?;
-        } else {
-            draft.ran(test, &self.path, &mut self.ran)?;
-        }
+        draft.ran_in_file_of(test, &self.path, &mut self.ran)?;
         self.executable.clear();
         self.ran.clear();
         Ok(())

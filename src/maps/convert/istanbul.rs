@@ -71,11 +71,7 @@ fn take(draft: &mut Draft<'_>, files: BTreeMap<String, Entry>, test: &str) -> Re
             }
         }
         draft.executable(&path, &executable)?;
-        if test == IMPORT {
-            draft.import(&path, &ran)?;
-        } else {
-            draft.ran(test, &path, &mut ran)?;
-        }
+        draft.ran_in_file_of(test, &path, &mut ran)?;
     }
     Ok(())
 }

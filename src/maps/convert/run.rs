@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::coarse::Coarse;
 use super::contexts::Contexts;
+use super::per_test::IMPORT;
 use super::sniff::{Format, sniff};
 use super::{coverage_json, coverage_sqlite, go, istanbul, lcov, per_test, phpunit, stryker, tarpaulin, testwise};
 use crate::maps::unpack::{classify, unpacked};
@@ -96,6 +97,11 @@ impl Draft<'_> {
             self.map.files[file].import.extend(lines);
         }
         Ok(())
+    }
+
+    /// Lines that ran while the file of one test was written; the file named [`IMPORT`] holds what ran before the first test.
+    pub(super) fn ran_in_file_of(&mut self, test: &str, path: &str, lines: &mut Vec<u32>) -> Result<(), String> {
+        if test == IMPORT { self.import(path, lines) } else { self.ran(test, path, lines) }
     }
 
     /// Lines that can run.

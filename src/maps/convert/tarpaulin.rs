@@ -67,11 +67,7 @@ fn take(draft: &mut Draft<'_>, report: Report, test: &str) -> Result<(), String>
             continue;
         }
         draft.executable(&path, &executable)?;
-        if test == IMPORT {
-            draft.import(&path, &ran)?;
-        } else {
-            draft.ran(test, &path, &mut ran)?;
-        }
+        draft.ran_in_file_of(test, &path, &mut ran)?;
     }
     Ok(())
 }
