@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::github::DELIVERY_ID;
 use super::{InboxError, Refusal, SignatureFault, Stored};
+use crate::words::with_causes;
 
 /// How one request to a hook's address ended.
 #[derive(Debug)]
@@ -105,8 +106,8 @@ impl Outcome {
     pub(super) fn cause(&self) -> Option<String> {
         match self {
             Self::Refused(Refusal::Unauthenticated(fault)) => Some(SignatureFault::as_str(*fault).to_owned()),
-            Self::NotStored(error) => Some(chain(error)),
-            Self::Broken(error) => Some(chain(error.as_ref())),
+            Self::NotStored(error) => Some(with_causes(error)),
+            Self::Broken(error) => Some(with_causes(error.as_ref())),
             other => other.told(),
         }
     }
@@ -134,15 +135,4 @@ struct Answer<'a> {
     delivery: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
-}
-
-pub(super) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(error) = next {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        next = error.source();
-    }
-    text
 }

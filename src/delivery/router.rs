@@ -23,6 +23,7 @@ use super::observe::{self, Seen};
 use super::outcome::Outcome;
 use super::signature::ClaimedDigest;
 use super::{Delivery, Inbox, Limits, Refusal, WebhookSecrets};
+use crate::words::with_causes;
 
 /// A body longer than this is hashed beside the threads that answer other requests, in bytes.
 const HASHED_ASIDE: usize = 256 * 1024;
@@ -126,7 +127,7 @@ async fn ready(State(shared): State<Shared>) -> Response {
     match asked.await {
         Ok(Ok(())) => (StatusCode::OK, "ready\n").into_response(),
         Ok(Err(error)) => {
-            error!(cause = super::outcome::chain(&error), "not ready: the store does not answer as it should");
+            error!(cause = with_causes(&error), "not ready: the store does not answer as it should");
             (StatusCode::SERVICE_UNAVAILABLE, "not ready: the store takes no deliveries\n").into_response()
         }
         Err(_elapsed) => {

@@ -30,7 +30,9 @@ pub use json::{read_import_lines, read_map, read_map_file};
 pub use limits::Limits;
 pub use lines::ranges as line_ranges;
 pub use map::{About, Grain, Map};
-pub use nodeid::{Reach, takes_out};
+pub use nodeid::takes_out;
+
+pub use crate::policy::Reach;
 pub use once::frozen_only;
 pub use price::{Cost, Price, price};
 pub use surface::{FileSurface, Surface};

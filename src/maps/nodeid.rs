@@ -1,5 +1,7 @@
 //! Names of tests: which belong to one test, and which a freeze takes out.
 
+use crate::policy::Reach;
+
 /// The parts of a test's run that pytest-cov tells apart behind the last `|` of a context
 /// (<https://pytest-cov.readthedocs.io/en/latest/contexts.html>).
 const PHASES: [(&str, u8); 3] = [("setup", 1), ("run", 2), ("teardown", 3)];
@@ -14,18 +16,6 @@ pub(super) fn split_phase(id: &str) -> (&str, u8) {
         }
         _ => (id, 0),
     }
-}
-
-/// How much a freeze that names no single test may take out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reach {
-    /// A test, or a function with all its parameters.
-    #[default]
-    Function,
-    /// Every test of a class or a suite as well.
-    Class,
-    /// Every test of a file as well.
-    File,
 }
 
 /// What the names begin with that a freeze takes out, besides its own name.

@@ -11,10 +11,10 @@ use super::policy::Rules;
 use super::{PipelineError, Question};
 use crate::change::{Blob, BytePath, Change, Git, Sha256};
 use crate::evidence::ledger::LedgerFacts;
-use crate::evidence::surface::{MapFacts, ReadMap, SurfaceFacts, any_judged, carried, frozen_tests, old_paths, reach};
+use crate::evidence::surface::{MapFacts, ReadMap, SurfaceFacts, any_judged, carried, frozen_tests, old_paths};
 use crate::evidence::{Blobs, ClassedRow};
 use crate::maps::{FileSurface, Grain, Index, MapError, Shelf, Surface};
-use crate::words::ObjectId;
+use crate::words::{ObjectId, with_causes};
 
 /// A coverage map of the operator's own; it wins over the uploaded ones.
 #[derive(Clone, Debug)]
@@ -95,7 +95,7 @@ pub(super) fn collect(
     }
     let asked_paths = old_paths(asked.rows);
     let paths = asked_paths.iter().filter_map(|path| path.as_str());
-    let reach = reach(&asked.rules.policy);
+    let reach = asked.rules.policy.freeze.reach;
     let looked = index.look_as_far_as(paths, &frozen, reach).and_then(|surface| {
         let lines = if budget { frozen_lines(&index.look_as_far_as(index.files(), &frozen, reach)?) } else { 0 };
         Ok((surface, lines))
@@ -225,12 +225,7 @@ fn frozen_lines(surface: &Surface) -> u64 {
 
 /// The error with its cause on one line, without the name of the map, which the finding has already.
 fn without_origin(error: &MapError, origin: &str) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(source) = cause {
-        text = format!("{text}: {source}");
-        cause = source.source();
-    }
+    let text = with_causes(error);
     let rest = text.strip_prefix(origin).map(|rest| rest.trim_start_matches(':').trim_start());
     rest.unwrap_or(&text).to_owned()
 }

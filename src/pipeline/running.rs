@@ -23,7 +23,7 @@ use crate::evidence::{self, Facts, Finding, Runs};
 use crate::policy::Policy;
 use crate::sandbox::Sandbox;
 use crate::score::{PropertyRow, Tests, decide};
-use crate::words::{RepoRef, Verdict};
+use crate::words::{RepoRef, Verdict, with_causes};
 
 /// How the oracles of a policy are run.
 #[derive(Clone)]
@@ -96,18 +96,6 @@ pub fn kept_outcomes(data_dir: &Path, repository: &RepoRef) -> PathBuf {
     data_dir.join("outcomes").join(repository.forge.as_str()).join(repository.id.to_string())
 }
 
-/// An error and what caused it, on one line.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
-}
-
 /// What came of it, for the findings and for the record.
 #[derive(Default)]
 pub(super) struct Brought {
@@ -144,7 +132,7 @@ pub(super) fn run(
     let opened = match &question.running.sandbox {
         Room::Open(sandbox) => Ok(Arc::clone(sandbox)),
         Room::Configured => {
-            crate::sandbox::open(&question.running.limits).map(Arc::from).map_err(|error| chain(&error))
+            crate::sandbox::open(&question.running.limits).map(Arc::from).map_err(|error| with_causes(&error))
         }
         Room::None(why) => Err(why.clone()),
     };

@@ -469,7 +469,7 @@ impl Default for Freeze {
 }
 
 /// How much one entry of the freeze ledger may name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Reach {
     /// A test with all its parameters.

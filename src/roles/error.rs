@@ -6,6 +6,7 @@ use crate::config::ConfigError;
 use crate::delivery::WeakSecret;
 use crate::forge::GitHubSettingsError;
 use crate::queue::{OpenError, QueueError};
+use crate::words::with_causes;
 
 /// One sentence that names the thing and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -20,10 +21,10 @@ pub enum RoleError {
     #[error(transparent)]
     Forge(#[from] GitHubSettingsError),
     /// The database cannot be opened.
-    #[error("{}", chain(.0))]
+    #[error("{}", with_causes(.0))]
     Open(#[from] OpenError),
     /// The database failed.
-    #[error("{}", chain(.0))]
+    #[error("{}", with_causes(.0))]
     Queue(#[from] QueueError),
     /// The address is taken, or not ours.
     #[error("cannot listen on {listen} (`receive.listen`): {source}")]
@@ -57,16 +58,4 @@ impl RoleError {
             Self::Ours(_) => 70,
         }
     }
-}
-
-/// An error with all its causes, once.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text.push_str(": ");
-        text.push_str(&cause.to_string());
-        source = cause.source();
-    }
-    text
 }

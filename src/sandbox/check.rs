@@ -3,16 +3,17 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::bubblewrap;
 use super::line::Line;
 use super::order::{Ended, Limits, Mount, Order, Outcome, Sandbox, SandboxError};
-use super::{bubblewrap, why};
 use crate::config;
+use crate::words::with_causes;
 
 /// Tries everything that the sandbox promises, with the shell of the sandbox's own system. Takes about two seconds.
 pub fn check(settings: &config::Sandbox) -> Vec<Line> {
     let sandbox = match bubblewrap::Bubblewrap::open(settings) {
         Ok(sandbox) => sandbox,
-        Err(error) => return vec![Line::fault("start", "no program can be started in a sandbox", why::chain(&error))],
+        Err(error) => return vec![Line::fault("start", "no program can be started in a sandbox", with_causes(&error))],
     };
     let mut lines = vec![Line::ok("start", format!("{} builds a sandbox{}", sandbox.name(), sandbox.user()))];
     lines.push(sandbox.proc_line());
@@ -63,7 +64,7 @@ fn tried(
     seen: impl FnOnce(&Outcome, &str) -> Option<String>,
 ) -> Line {
     match sandbox.run(order) {
-        Err(error) => Line::fault(check, "the trial did not run", why::chain(&error)),
+        Err(error) => Line::fault(check, "the trial did not run", with_causes(&error)),
         Ok(outcome) => {
             let said = String::from_utf8_lossy(&outcome.stdout).into_owned();
             match seen(&outcome, &said) {
@@ -168,6 +169,6 @@ fn toolchain(sandbox: &bubblewrap::Bubblewrap, folder: &std::path::Path) -> Line
                 String::from_utf8_lossy(&outcome.stderr).trim()
             ),
         ),
-        Err(error) => Line::fault("toolchain", folder.display().to_string(), why::chain(&error)),
+        Err(error) => Line::fault("toolchain", folder.display().to_string(), with_causes(&error)),
     }
 }

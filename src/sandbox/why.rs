@@ -1,18 +1,5 @@
 //! What forbids a sandbox here, and how it is allowed.
 
-use std::error::Error;
-
-/// An error and its causes in one line.
-pub(super) fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text = format!("{text}: {error}");
-        cause = error.source();
-    }
-    text
-}
-
 /// What of the host bears on user namespaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Host {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::facts::{CodeChange, MapFacts, ReadMap, frozen_tests};
 use super::files::any_judged;
-use super::lift::{reach, to_lift};
+use super::lift::to_lift;
 use super::subtract::{ChangedLine, FileSubtraction, Subtraction, runs};
 use crate::evidence::ledger::LedgerFacts;
 use crate::evidence::{Facts, Finding, Location, Oracle, Rule, wording};
@@ -137,7 +137,7 @@ fn overlap(facts: &Facts<'_>, subtraction: &Subtraction, frozen: &[String]) -> O
     let names = wording::list(tests.into_iter().map(wording::text).collect());
     let places = wording::list(files.iter().map(|file| in_file(file, file.overlap_lines())).collect());
     let message = format!("freeze overlap {}: only frozen tests run {places} ({names})", share(overlapping, changed));
-    let lift = to_lift(subtraction, frozen, reach(facts.policy));
+    let lift = to_lift(subtraction, frozen, facts.policy.freeze.reach);
     let mut finding = Finding::new(&FREEZE_OVERLAP, message).at(files.iter().flat_map(|file| {
         let lines = file.overlap.iter().map(|line| &line.line);
         if file.unread.is_some() { vec![Location::file(&file.path)] } else { file.places(lines) }

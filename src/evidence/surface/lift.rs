@@ -3,17 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::subtract::Subtraction;
-use crate::maps::{Reach, takes_out};
-use crate::policy::{self, Policy};
-
-/// How far an entry of the ledger reaches under a policy.
-pub fn reach(policy: &Policy) -> Reach {
-    match policy.freeze.reach {
-        policy::Reach::Function => Reach::Function,
-        policy::Reach::Class => Reach::Class,
-        policy::Reach::File => Reach::File,
-    }
-}
+use crate::maps::takes_out;
+use crate::policy::Reach;
 
 /// The fewest entries, as far as a greedy choice finds them, without which every overlapping line has a live observer.
 pub(super) fn to_lift<'e>(subtraction: &Subtraction, entries: &'e [String], reach: Reach) -> Vec<&'e str> {

@@ -19,6 +19,5 @@ pub use diff::{Hunk, hunks};
 pub use facts::{CodeChange, MapFacts, ReadMap, SurfaceFacts, frozen_tests};
 pub use files::{FileLines, any_judged, files, old_paths, surface_blobs};
 pub(super) use judge::SurfaceOracle;
-pub use lift::reach;
 pub use picture::{FilePicture, Observed, Picture, PictureLine, PictureRow, picture};
 pub use subtract::{ChangedLine, FileSubtraction, OverlapLine, Subtraction, subtract};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::kept::Kept;
-use super::{Brought, chain, layout};
+use super::{Brought, layout};
 use crate::change::{BytePath, Git, Sha256};
 use crate::config;
 use crate::evidence::{Facts, Runs, asks_for_properties};
@@ -13,7 +13,7 @@ use crate::pipeline::collect::Fetch;
 use crate::pipeline::{PipelineError, Question};
 use crate::policy::Policy;
 use crate::sandbox::{Limits, Mount, Sandbox, SandboxError};
-use crate::words::ObjectId;
+use crate::words::{ObjectId, with_causes};
 
 /// Where programs see the throw-away copy.
 pub(super) const REPO: &str = "/gate/repo";
@@ -166,7 +166,7 @@ pub(super) fn shown(source: PathBuf, target: &str) -> Mount {
 pub(super) fn not_started(error: &SandboxError) -> Result<String, Stopped> {
     match error {
         SandboxError::NotStarted { .. } => Ok(error.to_string()),
-        SandboxError::Unavailable(_) | SandboxError::Host { .. } => Err(Stopped::NoSandbox(chain(error))),
+        SandboxError::Unavailable(_) | SandboxError::Host { .. } => Err(Stopped::NoSandbox(with_causes(error))),
     }
 }
 
