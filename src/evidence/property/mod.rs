@@ -1,6 +1,6 @@
 //! Properties: seeded checks kept on the evidence path (DESIGN 4.7).
 //!
-//! [`trials`] reads what a run left behind, [`PropertyOracle`]'s rules say what the merged tree's outcome means beside the base's.
+//! [`trials`] reads what a run left behind, the rules say what the merged tree's outcome means beside the base's.
 //! Deliberately absent: trust in an exit code of 0. Only a whole trial log says that a property held.
 
 mod facts;
