@@ -6,6 +6,7 @@
 mod builtin;
 mod class;
 mod file;
+mod lines;
 mod parse;
 mod pattern;
 mod schema;
@@ -19,6 +20,7 @@ pub use file::{
     MarkerKind, Markers, Oracles, Policy, Property, Proposal, Reach, Release, Require, RequireProperties, Scope,
     Snapshots, Strictness, Surface, Tests, TreeTests, Unobserved,
 };
+pub use lines::line_of;
 pub use parse::{Fault, LARGEST, PolicyError, parse};
 pub use pattern::{NamePattern, Pattern, PatternError};
 pub use schema::schema;

@@ -312,7 +312,7 @@ impl Leaf<'_, '_> {
     }
 }
 
-fn get<'d, 't>(table: &'d DeTable<'t>, name: &str) -> Option<&'d Spanned<DeValue<'t>>> {
+pub(super) fn get<'d, 't>(table: &'d DeTable<'t>, name: &str) -> Option<&'d Spanned<DeValue<'t>>> {
     table.iter().find(|(key, _)| key.get_ref() == name).map(|(_, value)| value)
 }
 
@@ -394,7 +394,7 @@ fn suggest(whole: &Json, known: &serde_json::Map<String, Json>, name: &str, sect
 }
 
 /// Line and column, both from 1, of a place in a text.
-fn place(text: &str, at: usize) -> (u32, u32) {
+pub(super) fn place(text: &str, at: usize) -> (u32, u32) {
     let before = text.get(..at).unwrap_or(text);
     let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
