@@ -71,6 +71,14 @@ pub enum Format {
     Markdown,
     /// A page with both sides of the changed files, and who runs each line.
     Html,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// JUnit XML, for machines that show test reports.
+    Junit,
+    /// Workflow commands, which GitHub Actions turns into annotations.
+    Github,
+    /// GitLab's code quality report.
+    GitlabCodequality,
 }
 
 /// Judges, prints, and returns the verdict.
@@ -101,9 +109,13 @@ pub fn score(args: &ScoreArgs, clock: fn() -> Timestamp) -> Result<Verdict, Fail
     }
     let (record, picture) = match args.format {
         Format::Html => pipeline::score_with_picture(&git, &question),
-        Format::Text | Format::Json | Format::Markdown => {
-            pipeline::score(&git, &question).map(|record| (record, Picture::default()))
-        }
+        Format::Text
+        | Format::Json
+        | Format::Markdown
+        | Format::Sarif
+        | Format::Junit
+        | Format::Github
+        | Format::GitlabCodequality => pipeline::score(&git, &question).map(|record| (record, Picture::default())),
     }
     .map_err(|error| Failure::from(error.0))?;
     match &args.output {
@@ -136,6 +148,10 @@ fn rendered(record: &Record, picture: &Picture, format: Format, colour: Colour) 
         Format::Json => report::json(record),
         Format::Markdown => report::markdown(record, report::RULES_PAGE),
         Format::Html => report::html(record, picture, report::RULES_PAGE),
+        Format::Sarif => report::sarif(record, report::RULES_PAGE),
+        Format::Junit => report::junit(record),
+        Format::Github => report::github(record),
+        Format::GitlabCodequality => report::gitlab_codequality(record),
     }
 }
 
@@ -170,7 +186,7 @@ pub(super) fn read_map(path: &Path) -> Result<OperatorsMap, Failure> {
 }
 
 /// The repository's name: the last part of its folder, wherever it was called from.
-fn folder_name(repo: &Path) -> String {
+pub(super) fn folder_name(repo: &Path) -> String {
     let full = repo.canonicalize().unwrap_or_else(|_| repo.to_owned());
     full.file_name().map_or_else(|| full.display().to_string(), |name| name.to_string_lossy().into_owned())
 }

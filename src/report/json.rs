@@ -4,10 +4,14 @@ use std::fmt::Write;
 
 use crate::score::{Record, visible};
 
-/// The record, pretty-printed, and a newline. The same bytes for equal records. Characters that hide or reorder text, and the `#` of
-/// what a log could take for a command, are written as JSON escapes, so that the text is safe to print and means the same.
+/// The record, pretty-printed, and a newline. The same bytes for equal records, and [`safe`] to print.
 pub fn json(record: &Record) -> String {
-    let plain = serde_json::to_string_pretty(record).expect("a record holds only strings, numbers and lists of them");
+    safe(&serde_json::to_string_pretty(record).expect("a record holds only strings, numbers and lists of them"))
+}
+
+/// A JSON document and a newline. Characters that hide or reorder text, and the `#` of what a log could take for a command, are written
+/// as JSON escapes, so that the text is safe to print and means the same.
+pub fn safe(plain: &str) -> String {
     let mut safe = String::with_capacity(plain.len() + 1);
     for c in plain.chars() {
         match c {

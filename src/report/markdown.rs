@@ -7,7 +7,7 @@ const MOST_NAME: usize = 240;
 
 /// A name in a code span: mentions, references, links and HTML have no meaning there. The fence is longer than any run of backticks
 /// in the name. <https://spec.commonmark.org/0.31.2/#code-spans>
-pub(super) fn code(name: &str) -> String {
+pub fn code(name: &str) -> String {
     let shown = elided(&visible(name), MOST_NAME);
     let longest = shown.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);
@@ -22,7 +22,7 @@ pub(super) fn code(name: &str) -> String {
 
 /// The same for a cell of a table, where a bar would end the cell even inside a code span.
 /// <https://github.github.com/gfm/#tables-extension->
-pub(super) fn cell(name: &str) -> String {
+pub fn cell(name: &str) -> String {
     code(name).replace('|', "\\|")
 }
 
