@@ -4,10 +4,10 @@
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 use evidence_gate::desk::{
-    self, AuditArgs, CoverageCommand, FreezeCommand, LockCommand, PolicyCommand, QueueCommand, ReplayArgs,
-    SandboxCommand, SchemaCommand, ScoreArgs,
+    self, AuditArgs, CompletionsArgs, CoverageCommand, FreezeCommand, InitArgs, LockCommand, PolicyCommand,
+    QueueCommand, ReplayArgs, SandboxCommand, SchemaCommand, ScoreArgs, SimulateArgs,
 };
 use evidence_gate::roles::{self, RoleArgs, WorkArgs};
 use evidence_gate::words::Verdict;
@@ -22,6 +22,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Write a first policy for a repository, and show what it would have said of the last changes. Overwrites nothing.
+    Init(InitArgs),
     /// Judge a change of a repository on this machine.
     ///
     /// Exits with 0 for review, 1 for reject, 2 for unscored, 3 for hold; with 64 and up when the command itself failed.
@@ -30,6 +32,10 @@ enum Command {
     ///
     /// Exits with 0 when the record and its replay are the same apart from times, with 1 when they differ.
     Replay(ReplayArgs),
+    /// Show what a policy would have said of the changes that were merged already.
+    ///
+    /// Exits with 0 whatever the verdicts, since a simulation gates nothing; with 64 and up when the command itself failed.
+    Simulate(SimulateArgs),
     /// Check and explain a policy.
     #[command(subcommand)]
     Policy(PolicyCommand),
@@ -59,6 +65,8 @@ enum Command {
     Queue(QueueCommand),
     /// Show who had what decided, asked for or was refused, and when.
     Audit(AuditArgs),
+    /// Print what a shell needs to complete this command line, or the manual page.
+    Completions(CompletionsArgs),
 }
 
 /// An exit code, and what to tell a person besides.
@@ -82,9 +90,11 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Ended {
     match command {
+        Command::Init(args) => desk::init(&args, roles::now).map_err(desk_failed),
         Command::Score(args) => desk::score(&args, roles::now).map(Verdict::exit_code).map_err(desk_failed),
         Command::Replay(args) => desk::replay(&args, roles::now).map_err(desk_failed),
-        Command::Policy(command) => desk::policy(&command).map(|()| 0).map_err(desk_failed),
+        Command::Simulate(args) => desk::simulate(&args, roles::now).map_err(desk_failed),
+        Command::Policy(command) => desk::policy(&command, roles::now).map_err(desk_failed),
         Command::Lock(command) => desk::lock(&command).map_err(desk_failed),
         Command::Freeze(command) => desk::freeze(&command, roles::now).map_err(desk_failed),
         Command::Sandbox(command) => desk::sandbox(&command).map_err(desk_failed),
@@ -92,6 +102,7 @@ fn run(command: Command) -> Ended {
         Command::Schema(command) => desk::schema(command).map(|()| 0).map_err(desk_failed),
         Command::Queue(command) => desk::queue(&command, roles::now).map(|()| 0).map_err(desk_failed),
         Command::Audit(args) => desk::audit(&args).map(|()| 0).map_err(desk_failed),
+        Command::Completions(args) => desk::completions(&args, Cli::command()).map(|()| 0).map_err(desk_failed),
         Command::Serve(args) => roles::run_serve(&args).map(|()| 0).map_err(role_failed),
         Command::Receive(args) => roles::run_receive(&args).map(|()| 0).map_err(role_failed),
         Command::Work(args) => roles::run_work(&args).map(|()| 0).map_err(role_failed),

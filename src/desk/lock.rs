@@ -7,10 +7,11 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::{Failure, out, place};
-use crate::change::{BytePath, Git, Sha256};
+use crate::change::{BytePath, Git, GitError, Sha256, TreeFile};
 use crate::classes::{Classifier, bad_path};
 use crate::evidence::lock::{self, LARGEST_LOCK, Lock, Locked, Spelling, folders_to_list};
-use crate::policy::Class;
+use crate::policy::{Class, Policy};
+use crate::words::ObjectId;
 
 /// What to do with the fixture lock.
 #[derive(Clone, Debug, clap::Subcommand)]
@@ -66,16 +67,11 @@ fn write(repo: &Path, rev: &str, policy: Option<&Path>, output: Option<&Path>) -
         // A bare repository has no policy in place: only one that is named counts.
         Err(_) => place::policy(policy, Path::new("/nonexistent"))?,
     };
-    let classifier = Classifier::new(&policy);
-    let own = BytePath::new(policy.fixtures.lock.as_str());
-    let mut files = git.files(&commit, &[])?;
-    files.retain(|file| classifier.class(&file.path) == Class::Fixture && file.path != own);
-    for file in files.extract_if(.., |file| !file.mode.is_file() || bad_path(&file.path).is_some()) {
-        out::tell(&format!("{} is left out: it is no ordinary file, or its name cannot be one", file.path));
+    let Fixtures { files, left_out } = fixtures(&git, &commit, &policy)?;
+    for path in left_out {
+        out::tell(&format!("{path} is left out: it is no ordinary file, or its name cannot be one"));
     }
-    let digests = git.sha256(files.iter().map(|file| &file.id))?;
-    let lines = files.iter().map(|file| lock::line(&file.path, &digests[&file.id]));
-    let text: Vec<u8> = lines.collect::<Vec<_>>().concat();
+    let text = text(&files, &git.sha256(files.iter().map(|file| &file.id))?);
     if files.is_empty() {
         out::tell(
             "no path of that commit is a fixture: the lock is empty (`evidence-gate policy explain PATH` says why)",
@@ -85,6 +81,31 @@ fn write(repo: &Path, rev: &str, policy: Option<&Path>, output: Option<&Path>) -
         Some(path) => place::replace(path, &text),
         None => out::print_bytes(&text),
     }
+}
+
+/// The fixtures of a commit.
+pub(super) struct Fixtures {
+    /// What a lock lists, sorted by path.
+    pub(super) files: Vec<TreeFile>,
+    /// What no lock can list.
+    pub(super) left_out: Vec<BytePath>,
+}
+
+/// Finds the fixtures of a commit by a policy's classes; the lock itself is none.
+pub(super) fn fixtures(git: &Git, commit: &ObjectId, policy: &Policy) -> Result<Fixtures, GitError> {
+    let classifier = Classifier::new(policy);
+    let own = BytePath::new(policy.fixtures.lock.as_str());
+    let mut files = git.files(commit, &[])?;
+    files.retain(|file| classifier.class(&file.path) == Class::Fixture && file.path != own);
+    let left_out = files.extract_if(.., |file| !file.mode.is_file() || bad_path(&file.path).is_some());
+    let left_out = left_out.map(|file| file.path).collect();
+    Ok(Fixtures { files, left_out })
+}
+
+/// The lock of some files whose digests are known.
+pub(super) fn text(files: &[TreeFile], digests: &BTreeMap<ObjectId, Sha256>) -> Vec<u8> {
+    let lines = files.iter().filter_map(|file| Some(lock::line(&file.path, digests.get(&file.id)?)));
+    lines.collect::<Vec<_>>().concat()
 }
 
 fn verify(repo: &Path, file: Option<&Path>, policy: Option<&Path>) -> Result<u8, Failure> {

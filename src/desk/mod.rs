@@ -4,9 +4,12 @@
 
 mod audit;
 mod cache;
+mod completions;
 mod coverage;
 mod failure;
 mod freeze;
+mod init;
+mod lint;
 mod lock;
 mod out;
 mod place;
@@ -16,11 +19,15 @@ mod replay;
 mod sandbox;
 mod schema;
 mod score;
+mod simulate;
 
 pub use audit::{AuditArgs, AuditFormat, AuditKind, audit};
+pub use completions::{Completions, CompletionsArgs, completions};
 pub use coverage::{ConvertArgs, CoverageCommand, InspectArgs, InspectFormat, coverage};
 pub use failure::Failure;
 pub use freeze::{AddArgs, FreezeCommand, HowArgs, LedgerArgs, PriceArgs, SeenArgs, SignatureArgs, freeze};
+pub use init::{InitArgs, init};
+pub use lint::{LintArgs, LintFormat};
 pub use lock::{LockCommand, lock};
 pub use policy::{PolicyCommand, checked, explained, policy};
 pub use queue::{QueueArgs, QueueCommand, queue};
@@ -28,3 +35,4 @@ pub use replay::{ReplayArgs, replay};
 pub use sandbox::{SandboxCommand, sandbox};
 pub use schema::{SchemaCommand, schema};
 pub use score::{Format, ScoreArgs, score};
+pub use simulate::{SimulateArgs, SimulateFormat, simulate};

@@ -1,4 +1,4 @@
-//! `evidence-gate policy check` and `policy explain`.
+//! `evidence-gate policy check`, `policy explain` and `policy lint`.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -6,8 +6,10 @@ use std::io::IsTerminal as _;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use miette::{GraphicalReportHandler, GraphicalTheme};
 
+use super::lint::{self, LintArgs};
 use super::{Failure, out};
 use crate::change::BytePath;
 use crate::classes::{Classifier, bad_path};
@@ -33,13 +35,20 @@ pub enum PolicyCommand {
         #[arg(long, value_name = "FILE")]
         policy: Option<PathBuf>,
     },
+    /// Say what a maintainer would want to be told: patterns that match or decide nothing, files that are named and missing, a lock
+    /// that does not fit, evidence without protection.
+    ///
+    /// Exits with 0 when there is no fault, with 1 when there is one; with 64 and up when the command itself failed.
+    Lint(LintArgs),
 }
 
-/// Does it.
-pub fn policy(command: &PolicyCommand) -> Result<(), Failure> {
+/// Does it, and returns the exit code.
+pub fn policy(command: &PolicyCommand, clock: fn() -> Timestamp) -> Result<u8, Failure> {
     let colour = colour_of_errors();
     match command {
-        PolicyCommand::Check { file } => out::print(&checked(&read(file)?, &file.display().to_string(), colour)?),
+        PolicyCommand::Check { file } => {
+            out::print(&checked(&read(file)?, &file.display().to_string(), colour)?).map(|()| 0)
+        }
         PolicyCommand::Explain { paths, policy } => {
             let here = Path::new(Policy::FILE);
             let file = policy.as_deref().or_else(|| here.exists().then_some(here));
@@ -48,8 +57,9 @@ pub fn policy(command: &PolicyCommand) -> Result<(), Failure> {
                 None => Policy::default(),
             };
             let paths: Vec<_> = paths.iter().map(|path| BytePath::new(path.clone().into_vec())).collect();
-            out::print(&explained(&policy, &paths))
+            out::print(&explained(&policy, &paths)).map(|()| 0)
         }
+        PolicyCommand::Lint(args) => lint::lint(args, clock),
     }
 }
 

@@ -18,7 +18,9 @@ mod event;
 mod evidence;
 mod fake_forge;
 mod forge;
+mod init;
 mod ledger;
+mod lint;
 mod lock;
 mod maps;
 mod markers;
@@ -32,5 +34,6 @@ mod rooms;
 #[cfg(target_os = "linux")]
 mod sandbox;
 mod score;
+mod simulate;
 mod surface;
 mod working_copy;
