@@ -7,7 +7,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use evidence_gate::desk::{
     self, AuditArgs, CompletionsArgs, CoverageCommand, FreezeCommand, InitArgs, LockCommand, PolicyCommand,
-    QueueCommand, ReplayArgs, SandboxCommand, SchemaCommand, ScoreArgs, SimulateArgs,
+    QueueCommand, ReplayArgs, ReportArgs, SandboxCommand, SchemaCommand, ScoreArgs, SimulateArgs,
 };
 use evidence_gate::roles::{self, RoleArgs, WorkArgs};
 use evidence_gate::words::Verdict;
@@ -28,6 +28,8 @@ enum Command {
     ///
     /// Exits with 0 for review, 1 for reject, 2 for unscored, 3 for hold; with 64 and up when the command itself failed.
     Score(ScoreArgs),
+    /// Show a record in another format, without judging again.
+    Report(ReportArgs),
     /// Judge the commits of a record once more, and show what comes out otherwise.
     ///
     /// Exits with 0 when the record and its replay are the same apart from times, with 1 when they differ.
@@ -92,6 +94,7 @@ fn run(command: Command) -> Ended {
     match command {
         Command::Init(args) => desk::init(&args, roles::now).map_err(desk_failed),
         Command::Score(args) => desk::score(&args, roles::now).map(Verdict::exit_code).map_err(desk_failed),
+        Command::Report(args) => desk::report(&args).map(|()| 0).map_err(desk_failed),
         Command::Replay(args) => desk::replay(&args, roles::now).map_err(desk_failed),
         Command::Simulate(args) => desk::simulate(&args, roles::now).map_err(desk_failed),
         Command::Policy(command) => desk::policy(&command, roles::now).map_err(desk_failed),

@@ -16,6 +16,7 @@ mod merged;
 mod messages;
 mod mirror;
 mod objects;
+mod patched;
 mod path;
 mod people;
 mod process;

@@ -9,6 +9,8 @@ pub enum SchemaCommand {
     Record,
     /// The policy file.
     Policy,
+    /// The policy file in words, as a page of Markdown: every key with its type, its default and what it means.
+    PolicyReference,
 }
 
 /// Prints it.
@@ -16,6 +18,7 @@ pub fn schema(command: SchemaCommand) -> Result<(), Failure> {
     let schema = match command {
         SchemaCommand::Record => crate::score::record_schema(),
         SchemaCommand::Policy => crate::policy::schema(),
+        SchemaCommand::PolicyReference => return out::print(&crate::policy::reference()),
     };
     let text = serde_json::to_string_pretty(&schema).expect("a JSON value can always be printed");
     out::print(&format!("{text}\n"))

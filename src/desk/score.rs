@@ -1,6 +1,6 @@
 //! `evidence-gate score`: the verdict for two commits of a repository on this machine.
 
-use std::io::IsTerminal as _;
+use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -14,7 +14,7 @@ use crate::maps::MapError;
 use crate::pipeline::{self, OperatorsFile, OperatorsMap, OperatorsPolicy, Origin, Question, Running};
 use crate::report::{self, Colour};
 use crate::score::Record;
-use crate::words::{BaseSha, HeadSha, Verdict};
+use crate::words::{BaseSha, HeadSha, ObjectId, Verdict};
 
 /// The most columns of text where the terminal does not say.
 const WIDTH: usize = 100;
@@ -31,6 +31,9 @@ pub struct ScoreArgs {
     /// The tip of the change.
     #[arg(long, value_name = "REV", default_value = "HEAD")]
     pub head: String,
+    /// A patch on the base's tip, as `git diff` writes it, in place of a head; `-` reads standard input.
+    #[arg(long, value_name = "FILE", conflicts_with = "head")]
+    pub patch: Option<PathBuf>,
     /// A policy of your own; it wins over the one at the base's tip.
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
@@ -84,11 +87,16 @@ pub enum Format {
 /// Judges, prints, and returns the verdict.
 pub fn score(args: &ScoreArgs, clock: fn() -> Timestamp) -> Result<Verdict, Failure> {
     let git = Git::open(&args.repo).map_err(Failure::from)?;
+    let base = git.resolve(&args.base)?;
+    let head = match &args.patch {
+        Some(file) => patched(&git, &base, &args.base, file)?,
+        None => git.resolve(&args.head)?,
+    };
     let question = Question {
         origin: Origin::Local { name: folder_name(&args.repo) },
         base_ref: args.base.clone(),
-        base: BaseSha(git.resolve(&args.base)?),
-        head: HeadSha(git.resolve(&args.head)?),
+        base: BaseSha(base),
+        head: HeadSha(head),
         policy: args.policy.as_deref().map(read_policy).transpose()?,
         lock: args.lock.as_deref().map(read_own).transpose()?,
         ledger: args.freeze.as_deref().map(read_own).transpose()?,
@@ -118,12 +126,35 @@ pub fn score(args: &ScoreArgs, clock: fn() -> Timestamp) -> Result<Verdict, Fail
         | Format::GitlabCodequality => pipeline::score(&git, &question).map(|record| (record, Picture::default())),
     }
     .map_err(|error| Failure::from(error.0))?;
-    match &args.output {
-        Some(path) => std::fs::write(path, rendered(&record, &picture, args.format, Colour::Never))
-            .map_err(|source| Failure::write(path.display(), source))?,
-        None => print(&record, &picture, args.format)?,
-    }
+    show(&record, &picture, args.format, args.output.as_deref())?;
     Ok(record.verdict)
+}
+
+/// The commit that a patch makes of the base. It is in no repository, so a record of it cannot be replayed.
+fn patched(git: &Git, base: &ObjectId, name: &str, file: &Path) -> Result<ObjectId, Failure> {
+    let origin = file.display().to_string();
+    let read = if file == Path::new("-") {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        std::fs::read(file)
+    };
+    let patch = read.map_err(|source| Failure::read(&origin, source))?;
+    git.patched(base, &patch).map_err(|error| match error {
+        GitError::Failed { said, .. } => {
+            Failure::BadInput(format!("{origin} does not apply to {name}: {said}; make it with `git diff {name}`"))
+        }
+        other => other.into(),
+    })
+}
+
+/// Prints a record, or writes it to a file.
+pub(super) fn show(record: &Record, picture: &Picture, format: Format, output: Option<&Path>) -> Result<(), Failure> {
+    match output {
+        Some(path) => std::fs::write(path, rendered(record, picture, format, Colour::Never))
+            .map_err(|source| Failure::write(path.display(), source)),
+        None => print(record, picture, format),
+    }
 }
 
 /// The sandbox of the environment's configuration, with one line per oracle where a person looks. Whether there is one is part of the

@@ -9,6 +9,7 @@ mod file;
 mod lines;
 mod parse;
 mod pattern;
+mod reference;
 mod schema;
 mod word;
 
@@ -23,5 +24,6 @@ pub use file::{
 pub use lines::line_of;
 pub use parse::{Fault, LARGEST, PolicyError, parse};
 pub use pattern::{NamePattern, Pattern, PatternError};
+pub use reference::reference;
 pub use schema::schema;
 pub use word::{CommandLine, Keep, PropertyId, RepoPath, Span};

@@ -356,6 +356,61 @@ fn judging_a_working_copy_changes_nothing_in_it() {
 }
 
 #[test]
+fn a_patch_is_judged_as_the_commit_that_it_makes() {
+    let copy = fixture_edited();
+    let patch = copy.folder.path().join("change.diff");
+    std::fs::write(&patch, copy.git(&["diff", "--binary", "base", "head"]).stdout).unwrap();
+    let (repo, policy) = (copy.repo(), copy.policy());
+    let score = |patch: &Path| {
+        let arguments =
+            ["score", "--repo", text(&repo), "--base", "base", "--patch", text(patch), "--policy", text(&policy)];
+        gate(copy.folder.path(), &[&arguments[..], &["--format", "json"]].concat())
+    };
+    let (ours, commits) = (score(&patch).json(), copy.score(&["--format", "json"]).json());
+    for part in ["verdict", "title", "rows", "findings", "merged_tree", "merge_base"] {
+        assert_eq!(ours[part], commits[part], "{part}");
+    }
+    assert_eq!(ours["head"], score(&patch).json()["head"], "the same patch makes the same commit");
+    assert_ne!(ours["head"], commits["head"]);
+    std::fs::write(&patch, "--- a/src/login.py\n+++ b/src/login.py\n@@ -1 +1 @@\n-other\n+more\n").unwrap();
+    let failure = score(&patch).failure(copy.folder.path());
+    assert!(failure.starts_with("65: ") && failure.contains("change.diff does not apply to base"), "{failure}");
+    std::fs::write(&patch, "--- a/../x\n+++ b/../x\n@@ -0,0 +1 @@\n+out\n").unwrap();
+    assert_eq!(score(&patch).code, 65);
+}
+
+#[test]
+fn a_record_is_shown_in_every_format_without_judging_again() {
+    let copy = fixture_edited();
+    let record = copy.folder.path().join("record.json");
+    copy.score(&["--format", "json", "--output", text(&record)]);
+    for format in ["text", "json", "markdown", "html", "sarif", "junit", "github", "gitlab-codequality"] {
+        let ran = gate(copy.folder.path(), &["report", text(&record), "--format", format]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{format}");
+        assert!(ran.stdout.contains("evidence-edited"), "{format}: {}", ran.stdout);
+    }
+    std::fs::write(&record, "{}").unwrap();
+    let failure = gate(copy.folder.path(), &["report", text(&record)]).failure(copy.folder.path());
+    assert!(failure.starts_with("65: ") && failure.contains("is no record"), "{failure}");
+}
+
+#[test]
+fn completions_and_the_manual_name_every_subcommand() {
+    let folder = tempfile::tempdir().unwrap();
+    for of in ["bash", "elvish", "fish", "powershell", "zsh", "man"] {
+        let ran = gate(folder.path(), &["completions", of]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{of}");
+        for name in ["score", "init", "simulate"] {
+            assert!(ran.stdout.contains(name), "{of} does not name {name}");
+        }
+    }
+    assert_eq!(gate(folder.path(), &["completions", "man", "--output", text(folder.path())]).code, 0);
+    assert!(folder.path().join("evidence-gate.1").exists() && folder.path().join("evidence-gate-score.1").exists());
+    assert_eq!(gate(folder.path(), &["completions", "zsh", "--output", text(folder.path())]).code, 0);
+    assert!(folder.path().join("_evidence-gate").exists());
+}
+
+#[test]
 fn a_file_is_written_where_it_was_asked_for() {
     let copy = fixture_edited();
     let at = copy.folder.path().join("record.json");

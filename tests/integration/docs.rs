@@ -78,6 +78,11 @@ fn the_published_schemas_are_the_codes() {
     is_up_to_date("docs/policy.schema.json", &text(evidence_gate::policy::schema()));
 }
 
+#[test]
+fn the_page_of_the_policy_says_what_the_code_says() {
+    is_up_to_date("docs/policy.md", &evidence_gate::policy::reference());
+}
+
 /// Pages that a person reads, as paths below the root.
 fn pages() -> Vec<String> {
     let markdown = |folder: &str| {

@@ -63,7 +63,7 @@ fn it_says_what_it_did_what_the_last_changes_would_have_met_and_what_is_next() {
     ];
     let places = order.map(at);
     assert!(places.is_sorted(), "{places:?} in\n{said}");
-    assert!(said.contains("line 3"), "the line of `product` is named:\n{said}");
+    assert!(said.contains("(line 23: `product`"), "the line of `product` is named:\n{said}");
 }
 
 #[test]

@@ -132,6 +132,7 @@ fn one(args: &SimulateArgs, git: &Git, change: &str, clock: fn() -> Timestamp) -
         repo: args.repo.clone(),
         base,
         head: change.to_owned(),
+        patch: None,
         policy: policy_file(args),
         lock: args.lock.clone(),
         freeze: args.freeze.clone(),
