@@ -37,16 +37,13 @@ pub enum Completions {
 /// Prints or writes it. `command` is the definition of the whole command line.
 pub fn completions(args: &CompletionsArgs, mut command: clap::Command) -> Result<(), Failure> {
     let Some(shell) = args.of.shell() else { return manual(args, command) };
-    match &args.output {
-        Some(folder) => clap_complete::generate_to(shell, &mut command, "evidence-gate", folder)
-            .map(drop)
-            .map_err(|source| Failure::write(folder.display(), source)),
-        None => {
-            let mut text = Vec::new();
-            clap_complete::generate(shell, &mut command, "evidence-gate", &mut text);
-            out::print_bytes(&text)
-        }
+    if let Some(folder) = &args.output {
+        let written = clap_complete::generate_to(shell, &mut command, "evidence-gate", folder);
+        return written.map(drop).map_err(|source| Failure::write(folder.display(), source));
     }
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut command, "evidence-gate", &mut text);
+    out::print_bytes(&text)
 }
 
 fn manual(args: &CompletionsArgs, command: clap::Command) -> Result<(), Failure> {

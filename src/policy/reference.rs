@@ -17,7 +17,9 @@ pub fn reference() -> String {
     let mut page = include_str!("guide.md").to_owned();
     let (tables, plain): (Vec<_>, Vec<_>) = keys.iter().partition(|(_, key)| table_of(&schema, key).is_some());
     add!(page, "### At the top\n\n| key | type | default | means |\n|---|---|---|---|");
-    plain.iter().for_each(|(name, key)| row(&mut page, &schema, name, key));
+    for (name, key) in plain {
+        row(&mut page, &schema, name, key);
+    }
     for (name, key) in tables {
         let Some(table) = table_of(&schema, key) else { continue };
         let heading = if key.get("type").and_then(Value::as_str) == Some("array") { "[[{}]]" } else { "[{}]" };

@@ -16,7 +16,7 @@ pub fn github(record: &Record) -> String {
         Verdict::Hold | Verdict::Unscored | Verdict::Reject => title,
     };
     lines.push(format!("evidence-gate: {said}"));
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.join("\n") + "\n"
 }
 
 fn command(placed: &Placed<'_>) -> String {
@@ -26,11 +26,11 @@ fn command(placed: &Placed<'_>) -> String {
         Verdict::Hold | Verdict::Unscored => "warning",
         Verdict::Reject => "error",
     };
-    let mut place = format!("file={}", property(&placed.path));
-    if let Some(line) = placed.line {
-        let end = placed.end_line.unwrap_or(line).max(line);
-        place.push_str(&format!(",line={line},endLine={end}"));
-    }
+    let file = property(&placed.path);
+    let place = match placed.line {
+        Some(line) => format!("file={file},line={line},endLine={}", placed.end_line.unwrap_or(line).max(line)),
+        None => format!("file={file}"),
+    };
     let title = property(&format!("{} {}", finding.verdict, finding.rule));
     let said = data(&format!("{}. Next: {}", finding.message.trim_end_matches('.'), finding.next));
     format!("::{name} {place},title={title}::{said}")

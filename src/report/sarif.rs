@@ -2,6 +2,8 @@
 //!
 //! <https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/sarif-v2.1.0-os.html>
 
+use std::fmt::Write as _;
+
 use serde_json::{Value, json};
 
 use super::RULES_PAGE;
@@ -119,12 +121,12 @@ fn message(text: &str) -> String {
 }
 
 /// A relative reference (RFC 3986): only letters, digits, `-._~` and slashes stand for themselves.
-pub(super) fn uri(path: &str) -> String {
+fn uri(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for byte in path.bytes() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => out.push(char::from(byte)),
-            byte => out.push_str(&format!("%{byte:02X}")),
+            byte => write!(out, "%{byte:02X}").expect("writing to a String cannot fail"),
         }
     }
     out

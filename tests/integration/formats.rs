@@ -174,7 +174,8 @@ fn sarif_is_what_its_published_schema_asks_for() {
     let validator = jsonschema::options().should_validate_formats(true).build(&schema).unwrap();
     for record in [hostile(), fixture_edited(), record(&[PRODUCT], vec![])] {
         let document: Value = serde_json::from_str(&sarif(&record, RULES_PAGE)).unwrap();
-        let faults: Vec<String> = validator.iter_errors(&document).map(|fault| format!("{}: {fault}", fault.instance_path())).collect();
+        let faults: Vec<String> =
+            validator.iter_errors(&document).map(|fault| format!("{}: {fault}", fault.instance_path())).collect();
         assert!(faults.is_empty(), "{faults:#?}");
     }
     let wrong = serde_json::json!({"version": "2.1.0", "runs": [{"results": []}]});

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use super::detect::{Detected, ForgeHint, detect};
+use super::detect::{Detected, Signs, detect};
 use super::draft::Draft;
 use super::example::{Attempt, Example, FILES, Property};
 use super::say;
@@ -13,7 +13,7 @@ use super::write::{NewFile, Written, is_there, write};
 use crate::change::{Git, GitError};
 use crate::desk::{Failure, lock, out, place, policy, simulate};
 use crate::pipeline::OperatorsPolicy;
-use crate::policy::Policy;
+use crate::policy::{Ecosystem, Policy};
 use crate::words::ObjectId;
 
 /// The most that one change of the history may take.
@@ -79,9 +79,19 @@ pub fn init(args: &InitArgs, clock: fn() -> Timestamp) -> Result<u8, Failure> {
     if let Some((policy, _)) =
         files.iter().find(|(file, written)| args.dry_run && file.path == Policy::FILE && *written == Written::New)
     {
-        let indented: String =
-            String::from_utf8_lossy(&policy.bytes).lines().map(|line| format!("  | {line}\n")).collect();
-        out::print(&format!("{}\n{indented}\n", Policy::FILE))?;
+        let text = String::from_utf8_lossy(&policy.bytes);
+        let quoted: Vec<String> = text.lines().map(|line| format!("  | {line}")).collect();
+        out::print(&format!(
+            "{}
+{}
+
+",
+            Policy::FILE,
+            quoted.join(
+                "
+"
+            )
+        ))?;
     }
     if head.is_some() && args.last > 0 {
         out::print(&format!("{}\n", history(args, git, plan.policy, plan.parsed, clock)?))?;
@@ -91,7 +101,7 @@ pub fn init(args: &InitArgs, clock: fn() -> Timestamp) -> Result<u8, Failure> {
 }
 
 fn joined(lines: &[String]) -> String {
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.join("\n") + "\n"
 }
 
 /// The branch that pull requests are most likely meant for.
@@ -203,13 +213,9 @@ fn kept(git: &Git, top: &Path, head: Option<&ObjectId>) -> Result<Plan, Failure>
 
 /// A repository without a commit.
 fn fresh() -> Result<Plan, Failure> {
-    let mut detected = Detected::default();
-    detected.ecosystems = crate::policy::Ecosystem::ALL
-        .into_iter()
-        .filter(|ecosystem| *ecosystem != crate::policy::Ecosystem::Generic)
-        .map(|ecosystem| (ecosystem, super::detect::Signs::default()))
-        .collect();
-    detected.forge = ForgeHint::Unknown;
+    let every = Ecosystem::ALL.into_iter().filter(|ecosystem| *ecosystem != Ecosystem::Generic);
+    let detected =
+        Detected { ecosystems: every.map(|ecosystem| (ecosystem, Signs::default())).collect(), ..Detected::default() };
     let example = Example::None("there is no commit to try one on".to_owned());
     let text = Draft { detected: &detected, fixtures: 0, example: &example }.text();
     let policy = parsed(&text)?;

@@ -118,7 +118,8 @@ pub(super) fn detect(paths: &[BytePath]) -> Detected {
     let classed: Vec<(&str, Class)> = texts.iter().map(|text| (*text, chosen.class(&BytePath::new(*text)))).collect();
     for (text, class) in &classed {
         *detected.classes.entry(*class).or_default() += 1;
-        let python = *class == Class::Product && text.ends_with(".py") && !is_vendored(text);
+        let python =
+            *class == Class::Product && text.rsplit_once('.').is_some_and(|(_, end)| end == "py") && !is_vendored(text);
         detected.python.extend(python.then(|| root_of(text).to_owned()));
     }
     detected.unclassed = unclassed(&classed);

@@ -129,9 +129,13 @@ fn paths(history: &History) -> Vec<HeldPath<'_>> {
             // How wide a change is says nothing about one path of it.
             .filter(|(_, rule)| *rule != "too-wide")
             .collect();
-        places.iter().for_each(|(path, rule)| *by_path.entry(path).or_default().entry(rule).or_default() += 1);
+        for (path, rule) in &places {
+            *by_path.entry(path).or_default().entry(rule).or_default() += 1;
+        }
         let named: BTreeSet<&str> = places.iter().map(|(path, _)| *path).collect();
-        named.into_iter().for_each(|path| *changes_of.entry(path).or_default() += 1);
+        for path in named {
+            *changes_of.entry(path).or_default() += 1;
+        }
     }
     let mut paths: Vec<HeldPath<'_>> = by_path
         .into_iter()

@@ -137,7 +137,7 @@ fn limits(lines: &mut Vec<String>, history: &History, summary: &Summary<'_>) {
             visible(why)
         ));
     }
-    notes(history).into_iter().for_each(|note| lines.push(visible(&note)));
+    lines.extend(notes(history).iter().map(|note| visible(note)));
 }
 
 /// What the numbers do not stand for, one sentence each.
