@@ -27,27 +27,28 @@ pub(super) struct House {
 impl House {
     /// A new folder: this one, which must not be there or be empty, or a temporary one.
     pub(super) fn make(keep: Option<&Path>) -> Result<Self, Failure> {
-        let house = match keep {
-            Some(folder) => {
-                std::fs::create_dir_all(folder).map_err(|source| Failure::write(folder.display(), source))?;
-                let mut inside = folder.read_dir().map_err(|source| Failure::read(folder.display(), source))?;
-                if inside.next().is_some() {
-                    let why = "is not empty: name a new folder with --keep";
-                    return Err(Failure::Usage(format!("{} {why}", folder.display())));
-                }
-                let folder = folder.canonicalize().map_err(|source| Failure::read(folder.display(), source))?;
-                Self { folder, _temporary: None }
-            }
-            None => {
-                let temporary = tempfile::Builder::new().prefix("evidence-gate-demo-").tempdir();
-                let temporary = temporary.map_err(|source| Failure::write("a temporary folder", source))?;
-                Self { folder: temporary.path().to_owned(), _temporary: Some(temporary) }
-            }
-        };
+        let house = if let Some(folder) = keep { Self::named(folder)? } else { Self::temporary()? };
         // A sandbox that root starts belongs to another user, who has to pass; what is secret has its own mode.
         std::fs::set_permissions(&house.folder, std::fs::Permissions::from_mode(0o711))
             .map_err(|source| Failure::write(house.folder.display(), source))?;
         Ok(house)
+    }
+
+    fn named(folder: &Path) -> Result<Self, Failure> {
+        std::fs::create_dir_all(folder).map_err(|source| Failure::write(folder.display(), source))?;
+        let mut inside = folder.read_dir().map_err(|source| Failure::read(folder.display(), source))?;
+        if inside.next().is_some() {
+            let why = "is not empty: name a new folder with --keep";
+            return Err(Failure::Usage(format!("{} {why}", folder.display())));
+        }
+        let folder = folder.canonicalize().map_err(|source| Failure::read(folder.display(), source))?;
+        Ok(Self { folder, _temporary: None })
+    }
+
+    fn temporary() -> Result<Self, Failure> {
+        let temporary = tempfile::Builder::new().prefix("evidence-gate-demo-").tempdir();
+        let temporary = temporary.map_err(|source| Failure::write("a temporary folder", source))?;
+        Ok(Self { folder: temporary.path().to_owned(), _temporary: Some(temporary) })
     }
 
     /// The forge's repositories.

@@ -8,7 +8,7 @@ pub(super) fn rendered(markdown: &str) -> Markup {
     let mut out = String::new();
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     let mut events = Parser::new_ext(markdown, options).peekable();
-    let mut in_head = false;
+    let (mut in_head, mut heads) = (false, false);
     while let Some(event) = events.next() {
         match event {
             Event::Start(Tag::Heading { .. }) => {
@@ -23,8 +23,12 @@ pub(super) fn rendered(markdown: &str) -> Markup {
                 in_head = false;
                 out.push_str("</tr></thead><tbody>");
             }
-            Event::Start(Tag::TableCell) => out.push_str(if in_head { "<th>" } else { "<td>" }),
-            Event::End(TagEnd::TableCell) => out.push_str(if in_head { "</th>" } else { "</td>" }),
+            Event::Start(Tag::TableCell) => {
+                // A heading that says nothing is none.
+                heads = in_head && !matches!(events.peek(), Some(Event::End(TagEnd::TableCell)));
+                out.push_str(if heads { "<th>" } else { "<td>" });
+            }
+            Event::End(TagEnd::TableCell) => out.push_str(if heads { "</th>" } else { "</td>" }),
             Event::Start(tag) => out.push_str(&opening(&tag)),
             Event::End(end) => out.push_str(closing(end)),
             Event::Code(text) => out.push_str(&html! { code { (text) } }.into_string()),

@@ -11,6 +11,7 @@ mod args;
 mod buttons;
 mod forge;
 mod house;
+mod lack;
 mod markdown;
 mod page;
 mod serve;

@@ -9,6 +9,7 @@ use super::show::verdict_of;
 use super::site::Shown;
 use super::stories::{STORIES, Story};
 use crate::score::visible;
+use crate::words::Verdict;
 
 /// How it looks: by day and by night, on a desk and on a phone.
 pub(super) const STYLE: &str = include_str!("page.css");
@@ -28,8 +29,8 @@ pub(super) fn list(shown: &Shown) -> Markup {
                 "A till, a coding agent, and a gate. Every verdict here was asked for by a signed webhook, made by the worker from git objects, \
                  and posted as a check run. Open one to read why, and to press its buttons."
             }
-            @if let Some(why) = &shown.without {
-                p.notice { strong { "Nothing of a pull request can run on this machine. " } (visible(why)) }
+            @if let Some(lack) = &shown.without {
+                p.notice { strong { "What a pull request brings cannot be run on this machine. " } (visible(&lack.told())) }
             }
             ol.pulls {
                 @for pull in state.pulls.values() {
@@ -64,8 +65,8 @@ pub(super) fn pull(shown: &Shown, number: u64) -> Option<Markup> {
             @for label in &pull.labels { " " span.label { (label) } }
         }
         @if let Some(Story { shows, .. }) = story { p { (shows) } }
-        @if let Some(why) = &shown.without {
-            p.notice { strong { "Nothing of a pull request can run on this machine. " } (visible(why)) }
+        @if let Some(lack) = &shown.without {
+            p.notice { strong { "What a pull request brings cannot be run on this machine. " } (visible(&lack.told())) }
         }
         div.buttons {
             @for (name, text) in BUTTONS {
@@ -78,7 +79,7 @@ pub(super) fn pull(shown: &Shown, number: u64) -> Option<Markup> {
         @for (at, run) in runs.iter().enumerate() { (check_run(run, at == 0)) }
         h2 { "Changes" }
         @match diff {
-            Ok(diff) => pre.diff { @for line in diff.lines() { (diff_line(line)) "\n" } },
+            Ok(diff) => pre.diff tabindex="0" { @for line in diff.lines() { (diff_line(line)) "\n" } },
             Err(error) => p { (error) },
         }
     };
@@ -118,15 +119,13 @@ fn is_waiting(state: &State, pull: &Pull) -> bool {
 }
 
 fn badge(state: &State, pull: &Pull) -> Markup {
-    match state.runs_on(&pull.head).next().and_then(verdict_of) {
-        Some(verdict) => html! { span class=(verdict.as_str()) { (verdict.as_str()) } },
-        None => html! { span.waiting { "waiting" } },
-    }
+    let word = state.runs_on(&pull.head).next().and_then(verdict_of).map_or("waiting", Verdict::as_str);
+    html! { span class=(word) { (word) } }
 }
 
 fn check_run(run: &Run, newest: bool) -> Markup {
     let verdict = verdict_of(run);
-    let word = verdict.map_or("waiting", |verdict| verdict.as_str());
+    let word = verdict.map_or("waiting", Verdict::as_str);
     html! {
         details open[newest] {
             summary {
@@ -142,7 +141,7 @@ fn check_run(run: &Run, newest: bool) -> Markup {
                         @for one in &run.annotations {
                             li {
                                 code { (visible(one["path"].as_str().unwrap_or_default())) } " line " (one["start_line"]) ": "
-                                (visible(one["message"].as_str().unwrap_or_default()))
+                                @for line in one["message"].as_str().unwrap_or_default().lines() { (visible(line)) " " }
                             }
                         }
                     }
@@ -179,7 +178,7 @@ fn role(login: &str) -> &'static str {
 
 fn diff_line(line: &str) -> Markup {
     let class = match line.as_bytes() {
-        [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] | [b'd', ..] | [b'i', ..] => "file",
+        [b'+', b'+', b'+', ..] | [b'-', b'-', b'-', ..] | [b'd' | b'i', ..] => "file",
         [b'+', ..] => "added",
         [b'-', ..] => "removed",
         [b'@', ..] => "place",

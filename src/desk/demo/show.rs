@@ -11,17 +11,16 @@ use tokio::sync::watch;
 use super::args::DemoArgs;
 use super::forge::{Forge, MIA, Run};
 use super::house::House;
+use super::lack::{self, Lack};
 use super::serve::Served;
 use super::site::Site;
 use super::stories::{self, Runs, STORIES, Story, Then};
 use super::told;
-use crate::config;
 use crate::desk::Failure;
-use crate::sandbox;
 use crate::words::Verdict;
 
 /// After this long without all verdicts something is wrong.
-const LONGEST: Duration = Duration::from_secs(300);
+const LONGEST: Duration = Duration::from_mins(5);
 
 /// Shows everything, and returns the exit code.
 pub fn demo(args: &DemoArgs, clock: fn() -> Timestamp) -> Result<u8, Failure> {
@@ -43,10 +42,10 @@ async fn shown(args: &DemoArgs, clock: fn() -> Timestamp) -> Result<u8, Failure>
     house.configure(&forge, &registered, site.address())?;
     stories::found(&forge)?;
     let mut served = Served::start(&house)?;
-    let without = why_no_sandbox().await;
+    let without = lack::look().await;
     let page = site.open(Arc::clone(&forge), without.clone());
     let ended = tokio::select! {
-        ended = run(args, &forge, &house, &mut served, page.address(), without.as_deref()) => ended,
+        ended = run(args, &forge, &house, &mut served, page.address(), without.as_ref()) => ended,
         _ = interrupt.recv() => Ok(0),
         _ = terminate.recv() => Ok(0),
     };
@@ -61,30 +60,35 @@ async fn run(
     house: &House,
     served: &mut Served,
     address: &str,
-    without: Option<&str>,
+    without: Option<&Lack>,
 ) -> Result<u8, Failure> {
     told::line(&format!("The demonstration is on {address}\n"))?;
-    if let Some(why) = without {
+    if let Some(lack) = without {
         told::line(&format!(
-            "Nothing of a pull request can run on this machine, and it never runs outside a sandbox:\n  {}\n\
+            "What a pull request brings cannot be run on this machine, and never is outside a sandbox:\n  {}\n\
              What needs a run will be unscored, and says so.\n",
-            crate::score::visible(why)
+            crate::score::visible(&lack.told())
         ))?;
     }
     forge.set_receiver(served.receiver(house).await?);
     tokio::select! {
         failure = served.ended() => Err(failure),
-        ended = told_as_it_comes(args, forge, address, without.is_some()) => ended,
+        ended = told_as_it_comes(args, forge, address, without) => ended,
     }
 }
 
-async fn told_as_it_comes(args: &DemoArgs, forge: &Forge, address: &str, sandless: bool) -> Result<u8, Failure> {
+async fn told_as_it_comes(
+    args: &DemoArgs,
+    forge: &Forge,
+    address: &str,
+    without: Option<&Lack>,
+) -> Result<u8, Failure> {
     let mut changes = forge.changes();
     forge.deliver(super::forge::Happening::Ping).await?;
     for story in &STORIES {
         story.open(forge).await?;
     }
-    let mut courses: Vec<Course<'_>> = STORIES.iter().map(|story| Course::new(story, sandless)).collect();
+    let mut courses: Vec<Course<'_>> = STORIES.iter().map(|story| Course::new(story, without)).collect();
     let stories = follow(forge, &mut courses, &mut changes);
     let late = |_| Failure::Ours(format!("not every verdict came within {} s", LONGEST.as_secs()));
     tokio::time::timeout(LONGEST, stories).await.map_err(late)??;
@@ -158,8 +162,8 @@ pub(super) fn verdict_of(run: &Run) -> Option<Verdict> {
 /// How far a story has got.
 pub(super) struct Course<'a> {
     pub(super) story: &'a Story,
-    /// Whether this machine has no sandbox.
-    sandless: bool,
+    /// What this machine lacks.
+    without: Option<&'a Lack>,
     /// Every verdict so far.
     pub(super) verdicts: Vec<Verdict>,
     /// What was not as expected.
@@ -167,8 +171,8 @@ pub(super) struct Course<'a> {
 }
 
 impl<'a> Course<'a> {
-    fn new(story: &'a Story, sandless: bool) -> Self {
-        Self { story, sandless, verdicts: Vec::new(), surprises: Vec::new() }
+    fn new(story: &'a Story, without: Option<&'a Lack>) -> Self {
+        Self { story, without, verdicts: Vec::new(), surprises: Vec::new() }
     }
 
     fn is_over(&self) -> bool {
@@ -192,16 +196,9 @@ impl<'a> Course<'a> {
     fn expected(&self, at: usize) -> (Verdict, &'static str) {
         let (verdict, rule) = self.story.expected[at];
         let needs_a_run = self.story.runs == Runs::InSandbox && rule != "evidence-edited";
-        if self.sandless && needs_a_run { (Verdict::Unscored, "sandbox-unavailable") } else { (verdict, rule) }
-    }
-}
-
-/// Why no program can be run here, or `None`.
-async fn why_no_sandbox() -> Option<String> {
-    let tried = tokio::task::spawn_blocking(|| sandbox::proven(&config::Sandbox::default()).map(drop)).await;
-    match tried {
-        Ok(Ok(())) => None,
-        Ok(Err(error)) => Some(crate::words::with_causes(&error)),
-        Err(error) => Some(error.to_string()),
+        match self.without {
+            Some(lack) if needs_a_run => (Verdict::Unscored, lack.rule()),
+            Some(_) | None => (verdict, rule),
+        }
     }
 }

@@ -13,6 +13,7 @@ use maud::Markup;
 use tokio::net::TcpListener;
 
 use super::forge::Forge;
+use super::lack::Lack;
 use super::{buttons, page};
 use crate::desk::Failure;
 use crate::desk::loopback::{self, Guard};
@@ -33,8 +34,8 @@ pub(super) struct Open {
 /// What the page shows.
 pub(super) struct Shown {
     pub(super) forge: Arc<Forge>,
-    /// Why nothing can run on this machine.
-    pub(super) without: Option<String>,
+    /// What this machine lacks.
+    pub(super) without: Option<Lack>,
 }
 
 impl Site {
@@ -54,13 +55,14 @@ impl Site {
     }
 
     /// Begins to answer.
-    pub(super) fn open(self, forge: Arc<Forge>, without: Option<String>) -> Open {
+    pub(super) fn open(self, forge: Arc<Forge>, without: Option<Lack>) -> Open {
         let guard = Guard::new(self.bound, "'self'");
         let shown = Arc::new(Shown { forge, without });
         let router = Router::new()
             .route("/", get(list))
             .route("/pulls/{number}", get(pull))
             .route("/pulls/{number}/{button}", post(press))
+            .route("/favicon.ico", get(async || StatusCode::NO_CONTENT))
             .route("/rules", get(async || shown_as(page::rules())))
             .route("/style.css", get(async || ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], page::STYLE)))
             .layer(middleware::from_fn_with_state(guard, loopback::guarded))

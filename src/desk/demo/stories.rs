@@ -177,11 +177,11 @@ pub(super) const STORIES: [Story; 8] = [
     },
     Story {
         number: 8,
-        title: "Name the rest of a division",
+        title: "Refuse to split among nobody, for the next release",
         shows: "Green on `next`, where the recorded bills are other ones, and then retargeted. What is green against one base says nothing \
                 about another: on `main` the same commits bring edited evidence along.",
         author: AGENT,
-        branch: "name-the-rest",
+        branch: "refuse-nobody-next",
         base: "next",
         label: None,
         edits: |_| vec![Edit::text(MONEY, HONEST)],

@@ -43,10 +43,13 @@ fn clock(about: &About, forge: Option<Timestamp>, now: Timestamp) -> Line {
     let side = if skew < 0 { "behind" } else { "ahead of" };
     let said = format!("this machine is {} s {side} the forge", skew.unsigned_abs());
     let next = "set the clock by NTP: leases, freezes and tokens go by it";
-    match skew.unsigned_abs() {
-        ..=SOME_SKEW => about.ok("clock", said),
-        ..=MOST_SKEW => about.warning("clock", said, next),
-        _ => about.fault("clock", said, next),
+    let skew = skew.unsigned_abs();
+    if skew <= SOME_SKEW {
+        about.ok("clock", said)
+    } else if skew <= MOST_SKEW {
+        about.warning("clock", said, next)
+    } else {
+        about.fault("clock", said, next)
     }
 }
 

@@ -98,6 +98,7 @@ impl Site {
         let router = Router::new()
             .route("/", get(ask).post(lead))
             .route("/back", get(take_over))
+            .route("/favicon.ico", get(async || StatusCode::NO_CONTENT))
             .route("/style.css", get(async || ([(header::CONTENT_TYPE, "text/css; charset=utf-8")], page::STYLE)))
             .layer(middleware::from_fn_with_state(guard, loopback::guarded))
             .with_state(registration);

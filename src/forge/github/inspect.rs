@@ -187,7 +187,9 @@ impl GitHub {
         let mut rules = BranchRules { branch: branch.clone(), ..BranchRules::default() };
         let path: Vec<&str> = ["rules", "branches"].into_iter().chain(branch.split('/')).collect();
         let active: Vec<RuleShape> = self.read(&repository, installation, &path, DOING).await?;
-        active.into_iter().for_each(|rule| rule.joins(&mut rules));
+        for rule in active {
+            rule.join(&mut rules);
+        }
         let path: Vec<&str> = ["branches"].into_iter().chain(branch.split('/')).collect();
         let protected: BranchShape = self.read(&repository, installation, &path, DOING).await?;
         if let Some(checks) = protected.protection.and_then(|protection| protection.required_status_checks) {
@@ -227,7 +229,7 @@ impl InstalledShape {
 }
 
 impl RuleShape {
-    fn joins(self, rules: &mut BranchRules) {
+    fn join(self, rules: &mut BranchRules) {
         match (self.r#type.as_str(), self.parameters) {
             ("merge_queue", _) => rules.queue = true,
             ("required_status_checks", Some(parameters)) => {

@@ -156,7 +156,7 @@ async fn write_comment(State(inner): Forge, headers: HeaderMap, Path(number): Pa
 }
 
 /// A comment of the App's own.
-fn ours<'s>(state: &'s mut super::state::State, id: u64) -> Result<&'s mut Comment, Refusal> {
+fn ours(state: &mut super::state::State, id: u64) -> Result<&mut Comment, Refusal> {
     state.comments.get_mut(&id).filter(|comment| comment.author == APP_LOGIN).ok_or(Refusal::NOT_FOUND)
 }
 

@@ -77,7 +77,7 @@ impl Store {
         let scratch = "refs/scratch/import";
         let script = script(scratch, parent, author, message, seconds, edits);
         let out = self.fed(&["fast-import", "--quiet", "--done", "--force", "--cat-blob-fd=1"], &script)?;
-        let id = said("fast-import", out)?;
+        let id = said("fast-import", &out)?;
         self.git("update-ref", &["update-ref", "-d", scratch])?;
         self.set_ref(&format!("refs/heads/{branch}"), &id)?;
         Ok(id)
@@ -141,7 +141,7 @@ impl Store {
 
     fn git(&self, doing: &'static str, arguments: &[&str]) -> Result<String, StoreError> {
         let out = self.command().args(arguments).stdin(Stdio::null()).output().map_err(StoreError::Start)?;
-        said(doing, out)
+        said(doing, &out)
     }
 
     fn fed(&self, arguments: &[&str], script: &[u8]) -> Result<Output, StoreError> {
@@ -174,9 +174,9 @@ pub(super) fn clean(command: &mut Command, folder: &Path) {
         .current_dir(folder);
 }
 
-fn said(doing: &'static str, out: Output) -> Result<String, StoreError> {
+fn said(doing: &'static str, out: &Output) -> Result<String, StoreError> {
     if !out.status.success() {
-        return Err(refused(doing, &out));
+        return Err(refused(doing, out));
     }
     Ok(String::from_utf8_lossy(&out.stdout).trim_end().to_owned())
 }
