@@ -32,7 +32,7 @@ async fn until_it_is_held_twice(demo: &Process) {
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };
-    let waited = tokio::time::timeout(Duration::from_secs(60), twice).await;
+    let waited = tokio::time::timeout(Duration::from_mins(1), twice).await;
     assert!(waited.is_ok(), "{}", demo.text());
 }
 
