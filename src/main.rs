@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use evidence_gate::desk::{
-    self, AuditArgs, CompletionsArgs, CoverageCommand, FreezeCommand, InitArgs, LockCommand, PolicyCommand,
-    QueueCommand, ReplayArgs, ReportArgs, SandboxCommand, SchemaCommand, ScoreArgs, SimulateArgs,
+    self, AuditArgs, CompletionsArgs, CoverageCommand, DemoArgs, DoctorArgs, FreezeCommand, InitArgs, LockCommand,
+    PolicyCommand, QueueCommand, ReplayArgs, ReportArgs, SandboxCommand, SchemaCommand, ScoreArgs, SetupArgs,
+    SimulateArgs,
 };
 use evidence_gate::roles::{self, RoleArgs, WorkArgs};
 use evidence_gate::words::Verdict;
@@ -22,6 +23,10 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Show everything on this machine: a small forge, eight pull requests, receiver, worker, and a page to play on.
+    ///
+    /// Needs no account and no network. Ctrl-C ends it and leaves nothing behind.
+    Demo(DemoArgs),
     /// Write a first policy for a repository, and show what it would have said of the last changes. Overwrites nothing.
     Init(InitArgs),
     /// Judge a change of a repository on this machine.
@@ -62,6 +67,12 @@ enum Command {
     Receive(RoleArgs),
     /// Judge what was received and publish the answers. Holds the App's key and opens no port.
     Work(WorkArgs),
+    /// Register the GitHub App with one click: a page on this machine sends you to GitHub and takes key and secret back.
+    Setup(SetupArgs),
+    /// Look for whatever keeps a verdict from being made, from being seen, or from counting.
+    ///
+    /// Exits with 0 when nothing is at fault (warnings are told, and are no fault), with 1 when something is.
+    Doctor(DoctorArgs),
     /// Show what waits and what failed for good, or try a failed job again.
     #[command(subcommand)]
     Queue(QueueCommand),
@@ -92,6 +103,9 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Ended {
     match command {
+        Command::Demo(args) => desk::demo(&args, roles::now).map_err(desk_failed),
+        Command::Setup(args) => desk::setup(&args).map(|()| 0).map_err(desk_failed),
+        Command::Doctor(args) => desk::doctor(&args, roles::now).map_err(desk_failed),
         Command::Init(args) => desk::init(&args, roles::now).map_err(desk_failed),
         Command::Score(args) => desk::score(&args, roles::now).map(Verdict::exit_code).map_err(desk_failed),
         Command::Report(args) => desk::report(&args).map(|()| 0).map_err(desk_failed),

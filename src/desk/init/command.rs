@@ -81,17 +81,7 @@ pub fn init(args: &InitArgs, clock: fn() -> Timestamp) -> Result<u8, Failure> {
     {
         let text = String::from_utf8_lossy(&policy.bytes);
         let quoted: Vec<String> = text.lines().map(|line| format!("  | {line}")).collect();
-        out::print(&format!(
-            "{}
-{}
-
-",
-            Policy::FILE,
-            quoted.join(
-                "
-"
-            )
-        ))?;
+        out::print(&format!("{}\n{}\n\n", Policy::FILE, quoted.join("\n")))?;
     }
     if head.is_some() && args.last > 0 {
         out::print(&format!("{}\n", history(args, git, plan.policy, plan.parsed, clock)?))?;
