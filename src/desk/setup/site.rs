@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -24,6 +25,9 @@ use crate::desk::loopback::{self, Guard};
 use crate::desk::manifest::Manifest;
 use crate::forge;
 use crate::words::with_causes;
+
+/// How long the last page is served, and how long a browser may keep its connection after that.
+const LAST_PAGE: Duration = Duration::from_secs(2);
 
 /// A page that has an address and shows nothing yet.
 pub(super) struct Site {
@@ -111,9 +115,10 @@ impl Site {
                 .into_future(),
         );
         let written = ended.await.map_err(|_| Failure::Ours("the page ended".to_owned()))?;
+        // The last page is still on its way to the browser, which then asks for its style.
+        tokio::time::sleep(LAST_PAGE).await;
         let _told = stop.send(());
-        // The last page is still on its way to the browser, which may keep the connection after it.
-        let _sent = tokio::time::timeout(std::time::Duration::from_secs(2), server).await;
+        let _sent = tokio::time::timeout(LAST_PAGE, server).await;
         written
     }
 }

@@ -27,6 +27,7 @@ pub(super) fn router(inner: Arc<Inner>) -> Router {
         .route("/pulls/{number}", get(pull))
         .route("/pulls/{number}/reviews", get(reviews))
         .route("/pulls/{number}/commits", get(commits))
+        .route("/issues/{number}/events", get(events))
         .route("/issues/{number}/comments", get(comments).post(write_comment))
         .route("/issues/comments/{id}", patch(edit_comment))
         .route("/issues/comments/{id}/reactions", post(react))
@@ -132,6 +133,15 @@ async fn commits(State(inner): Forge, headers: HeaderMap, Path(number): Path<u64
     let pull = inner.state().pulls.get(&number).cloned().ok_or(Refusal::NOT_FOUND)?;
     let found = inner.store.commits(&pull.base, &pull.head).map_err(|_| Refusal::failed("git log failed"))?;
     let all: Vec<Value> = found.iter().take(250).map(shapes::commit).collect();
+    Ok(page(&inner.origin, &uri, &all, Value::from))
+}
+
+/// Labels are set when a pull request is opened, by its author.
+async fn events(State(inner): Forge, headers: HeaderMap, Path(number): Path<u64>, uri: Uri) -> Answer {
+    may(&inner, &headers, "pull_requests", "read")?;
+    let state = inner.state();
+    let pull = state.pulls.get(&number).ok_or(Refusal::NOT_FOUND)?;
+    let all: Vec<Value> = pull.labels.iter().map(|label| shapes::labeled(pull.author, label)).collect();
     Ok(page(&inner.origin, &uri, &all, Value::from))
 }
 

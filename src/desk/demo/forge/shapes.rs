@@ -61,6 +61,11 @@ pub(super) fn run(inner: &Inner, run: &Run) -> Value {
     })
 }
 
+/// That somebody set a label.
+pub(super) fn labeled(actor: &str, label: &str) -> Value {
+    json!({ "event": "labeled", "actor": user(actor), "label": { "name": label } })
+}
+
 /// A comment.
 pub(super) fn comment(id: u64, of: &Comment) -> Value {
     let ours = of.author == APP_LOGIN;
