@@ -128,7 +128,7 @@ fn annotations_of_an_ordinary_change_read_well() {
     assert_snapshot!(github(&fixture_edited()), @r"
     ::error file=tests/fixtures/fees.json,title=reject sample-reject::1 fixture changes: tests/fixtures/fees.json. Next: Take these files out of the pull request.
     ::warning file=.evidence-gate.toml,title=unscored sample-unscored::there is no sandbox here. Next: Bring the missing evidence to the base branch.
-    evidence-gate: REJECT: 1 fixture changes: tests/fixtures/fees.json
+    evidence-gate: REJECT: sample-reject: tests/fixtures/fees.json
     ");
 }
 

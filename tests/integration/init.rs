@@ -38,6 +38,9 @@ fn a_repository_gets_a_policy_a_lock_and_a_ledger_that_the_gate_takes() {
     assert_eq!(policy.scope.gate, Gate::All);
     assert!(policy.require.fixture_lock);
     assert_eq!(policy.classes.snapshot[0].text(), "tests/baseline/**");
+    let lint = copy.run(&["policy", "lint"]);
+    assert_eq!(lint.code, 0, "what is not committed yet is no fault: {}", lint.text());
+    assert!(lint.text().contains("fixtures.lock is in the working copy and not in HEAD"), "{}", lint.text());
     let base = copy.commit();
     let head = copy.write("src/till/money.py", "def split(a):\n    return a - 0\n").commit();
     let record = copy.score(&base, &head);

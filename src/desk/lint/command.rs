@@ -51,6 +51,7 @@ pub(in crate::desk) fn lint(args: &LintArgs, clock: fn() -> Timestamp) -> Result
     let parsed = policy::parsed(&text, &origin, policy::colour_of_errors())?;
     let classifier = Classifier::new(&parsed);
     let tree = git.files(&commit, &[])?;
+    let here = place::working_copy(&args.repo).ok();
     let subject = Subject {
         git: &git,
         text: &text,
@@ -59,6 +60,7 @@ pub(in crate::desk) fn lint(args: &LintArgs, clock: fn() -> Timestamp) -> Result
         commit: &commit,
         rev: &args.rev,
         files: &tree,
+        here: here.as_deref(),
     };
     let mut remarks = files::remarks(&subject, clock)?;
     remarks.extend(patterns::remarks(&subject));

@@ -38,6 +38,9 @@ fn lock_remarks(subject: &Subject<'_>) -> Result<Vec<Remark>, GitError> {
     let write = format!("`evidence-gate lock write --output {path}`, and commit it");
     let remark =
         |level, check, message: String, next: &str| Remark { level, check, line, message, next: next.to_owned() };
+    if let Some(remark) = subject.not_committed(path, line) {
+        return Ok(vec![remark]);
+    }
     let Some(file) = subject.file(path) else {
         return Ok(match (required, named) {
             (true, _) => vec![remark(
@@ -114,6 +117,9 @@ fn ledger_remarks(subject: &Subject<'_>, clock: fn() -> Timestamp) -> Result<Vec
     let line = subject.line(&["freeze", "ledger"]);
     let remark =
         |level, check, message: String, next: &str| Remark { level, check, line, message, next: next.to_owned() };
+    if let Some(remark) = subject.not_committed(path, line) {
+        return Ok(vec![remark]);
+    }
     let Some(file) = subject.file(path) else {
         let message = format!("{} has no {path}: nothing is frozen", subject.rev);
         let next = "nothing while no failure is frozen; `evidence-gate freeze add` makes the file";
@@ -153,18 +159,27 @@ fn property_remarks(subject: &Subject<'_>, at: usize, property: &Property) -> Ve
     let mut remarks = Vec::new();
     let commands = [("command", Some(&property.command)), ("subject", property.subject.as_ref())];
     for (key, command) in commands.into_iter().filter_map(|(key, command)| Some((key, command?))) {
-        let missing =
-            command.words().iter().filter(|word| names_a_file(word)).filter(|word| !is_below(subject, root, word));
-        remarks.extend(missing.map(|word| Remark {
-            level: Level::Fault,
-            check: "property-file-missing",
-            line: subject.line(&["property", &at, key]),
-            message: format!("the property `{}` runs {word}, and {} has no {root}/{word}", property.id, subject.rev),
-            next: format!("commit {root}/{word}; commands of properties run in `oracles.root`"),
+        let missing = command
+            .words()
+            .iter()
+            .filter(|word| names_a_file(word))
+            .filter(|word| subject.file(&below(root, word)).is_none());
+        let line = subject.line(&["property", &at, key]);
+        remarks.extend(missing.map(|word| {
+            subject.not_committed(&below(root, word), line).unwrap_or_else(|| Remark {
+                level: Level::Fault,
+                check: "property-file-missing",
+                line,
+                message: format!(
+                    "the property `{}` runs {word}, and {} has no {root}/{word}",
+                    property.id, subject.rev
+                ),
+                next: format!("commit {root}/{word}; commands of properties run in `oracles.root`"),
+            })
         }));
     }
     let known_bad = format!("{root}/known_bad/{}.json", property.id);
-    if subject.file(&known_bad).is_none() {
+    if subject.file(&known_bad).is_none() && subject.not_committed(&known_bad, None).is_none() {
         remarks.push(Remark {
             level: Level::Note,
             check: "property-without-known-bad",
@@ -183,8 +198,9 @@ fn names_a_file(word: &str) -> bool {
     !word.starts_with(['-', '/']) && !word.contains([' ', '=']) && script.contains(&ending)
 }
 
-fn is_below(subject: &Subject<'_>, root: &str, word: &str) -> bool {
-    subject.file(&format!("{root}/{}", word.trim_start_matches("./"))).is_some()
+/// A file that a word names, counted from the root of the repository.
+fn below(root: &str, word: &str) -> String {
+    format!("{root}/{}", word.trim_start_matches("./"))
 }
 
 /// The bytes of a file of the commit, or why there are none.

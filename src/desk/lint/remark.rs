@@ -1,5 +1,7 @@
 //! One thing to be told.
 
+use std::path::Path;
+
 use crate::change::{BytePath, Git, TreeFile};
 use crate::classes::Classifier;
 use crate::policy::{Policy, line_of};
@@ -50,6 +52,8 @@ pub(super) struct Subject<'s> {
     pub(super) rev: &'s str,
     /// Every file of the commit, sorted by path.
     pub(super) files: &'s [TreeFile],
+    /// The top of the working copy; `None` for a bare repository.
+    pub(super) here: Option<&'s Path>,
 }
 
 impl Subject<'_> {
@@ -62,6 +66,18 @@ impl Subject<'_> {
     pub(super) fn file(&self, path: &str) -> Option<&TreeFile> {
         let path = BytePath::new(path);
         self.files.binary_search_by(|file| file.path.cmp(&path)).ok().map(|at| &self.files[at])
+    }
+
+    /// What is said of a file that stands in the working copy and is not in the commit; `None` where that is not so.
+    pub(super) fn not_committed(&self, path: &str, line: Option<u32>) -> Option<Remark> {
+        let here = self.here?.join(path).symlink_metadata().is_ok_and(|found| found.is_file());
+        (here && self.file(path).is_none()).then(|| Remark {
+            level: Level::Note,
+            check: "not-committed",
+            line,
+            message: format!("{path} is in the working copy and not in {}", self.rev),
+            next: "commit it with the policy: the gate reads both from the base branch".to_owned(),
+        })
     }
 }
 
