@@ -8,6 +8,7 @@
 mod annotate;
 mod budget;
 mod conclusion;
+mod freezes;
 mod html;
 mod json;
 mod markdown;

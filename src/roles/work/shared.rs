@@ -57,8 +57,7 @@ impl Worker {
         let trigger = &lease.job.trigger;
         let details = serde_json::json!({
             "head": record.head, "base_ref": record.base_ref, "base": record.base, "merge_base": record.merge_base,
-            "digests": record.digests, "evaluation": lease.evaluation.to_string(), "generation": lease.generation.0,
-            "run": run, "cause": trigger.cause,
+            "digests": record.digests, "evaluation": lease.evaluation.to_string(), "run": run, "cause": trigger.cause,
             "beside": worse.map(|(pull, verdict)| serde_json::json!({ "pull": pull, "verdict": verdict })),
         });
         let delivery = self.queue.delivery_of(lease).await?;

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use tracing::{info, warn};
 
 use crate::event::{Cause, Trigger};
-use crate::forge::{ForgeError, OpenPull};
+use crate::forge::{Account, ForgeError, OpenPull};
 use crate::pipeline::{self, Origin, Standing};
 use crate::queue::{self, Answer, ErrandLease};
 use crate::report;
@@ -114,7 +114,7 @@ impl Worker {
         let origin = Origin::Pull {
             repository: pull.repository.clone(),
             pull: pull.number,
-            author: String::new(),
+            author: Account { id: 0, login: String::new(), is_bot: false },
             branch: String::new(),
             labels: Vec::new(),
         };
