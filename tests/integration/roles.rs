@@ -5,6 +5,7 @@
 mod approvals;
 mod base;
 mod commands;
+mod lane;
 mod missed;
 mod model;
 

@@ -29,6 +29,7 @@ pub enum Happening {
     ReadyForReview(u64),
     ConvertedToDraft(u64),
     Labeled(u64, String),
+    Unlabeled(u64, String),
     Closed(u64),
     /// A review, by its number.
     Reviewed(u64),
@@ -207,6 +208,13 @@ impl Happening {
                 let mut out = of_pull("labeled", *number);
                 let labels = out["pull_request"]["labels"].as_array().cloned().unwrap_or_default();
                 out["label"] = labels.into_iter().find(|l| l["name"] == *name).expect("the story set the label first");
+                out["sender"] = shapes::user(state, &super::labels::actor(state, repo, *number, name));
+                out
+            }
+            Self::Unlabeled(number, name) => {
+                let mut out = of_pull("unlabeled", *number);
+                out["label"] = shapes::label(state, &state.repos[&repo].full_name(), name);
+                out["sender"] = shapes::user(state, &super::labels::actor(state, repo, *number, name));
                 out
             }
             Self::Pushed { pull, before } => {

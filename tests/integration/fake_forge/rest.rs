@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use super::faults::{Fault, Route};
 use super::state::{Asked, Entry, Green, State, Token};
 use super::wire::Scissors;
-use super::{Inner, checks, lists, people, reviews, shapes};
+use super::{Inner, checks, labels, lists, people, reviews, shapes};
 
 /// What a rule answers: status and body, or a refusal.
 pub type Answer = Result<(u16, Value), Refusal>;
@@ -80,6 +80,7 @@ enum InRepo {
     Itself,
     Pull(u64),
     Reviews(u64),
+    IssueEvents(u64),
     PullCommits(u64),
     Runs,
     Run(u64),
@@ -129,6 +130,7 @@ impl Target {
             ["issues", n, "comments"] => number(n).map(InRepo::Comments),
             ["git", "matching-refs", "heads", prefix @ ..] => Some(InRepo::MatchingRefs(prefix.join("/"))),
             ["pulls", n] => number(n).map(InRepo::Pull),
+            ["issues", n, "events"] => number(n).map(InRepo::IssueEvents),
             ["pulls", n, "reviews"] => number(n).map(InRepo::Reviews),
             ["pulls", n, "commits"] => number(n).map(InRepo::PullCommits),
             ["check-runs"] => Some(InRepo::Runs),
@@ -157,6 +159,7 @@ impl Target {
                 InRepo::Itself if get => Route::Repository,
                 InRepo::Pull(_) if get => Route::Pull,
                 InRepo::Reviews(_) if get => Route::Reviews,
+                InRepo::IssueEvents(_) if get => Route::IssueEvents,
                 InRepo::PullCommits(_) if get => Route::PullCommits,
                 InRepo::Runs if method == Method::POST => Route::CreateRun,
                 InRepo::Run(_) if method == Method::PATCH => Route::UpdateRun,
@@ -424,13 +427,14 @@ fn in_repo(
             let (page, link) = page(state, parts, query, &all)?;
             Ok((200, page.into(), link))
         }
-        InRepo::Reviews(number) | InRepo::PullCommits(number) => {
+        InRepo::Reviews(number) | InRepo::PullCommits(number) | InRepo::IssueEvents(number) => {
             may("pull_requests", "read")?;
             if !state.pulls.contains_key(&(repo, *number)) {
                 return Err(Refusal::not_found());
             }
             let all = match rest {
                 InRepo::Reviews(_) => reviews::reviews(state, repo, *number),
+                InRepo::IssueEvents(_) => labels::events(state, repo, *number),
                 _ => reviews::commits(state, &inner.store, repo, *number),
             };
             let (page, link) = page(state, parts, query, &all)?;

@@ -26,6 +26,8 @@ pub struct State {
     pub comments: BTreeMap<u64, Comment>,
     /// Reviews of pull requests, oldest first.
     pub reviews: Vec<Review>,
+    /// Every setting and taking away of a label, oldest first.
+    pub label_events: Vec<LabelEvent>,
     /// Every try to deliver something, oldest first.
     pub log: Vec<LogRow>,
     /// Tries that the App asked to repeat.
@@ -139,6 +141,17 @@ pub struct Run {
     pub stations: Vec<String>,
     /// Whether the story looked at it. A run that nobody looked at was not expected.
     pub seen: bool,
+}
+
+/// A label was set or taken away.
+#[derive(Clone, Debug)]
+pub struct LabelEvent {
+    pub repo: u64,
+    pub pull: u64,
+    /// `labeled` or `unlabeled`.
+    pub event: &'static str,
+    pub actor: String,
+    pub label: String,
 }
 
 /// A comment on a pull request.
