@@ -50,7 +50,7 @@ pub(super) fn judge(ledger: &ProposedLedger, policy: &Policy, today: Date) -> Ve
                 match tests.get(&freeze.nodeid) {
                     Some(EntryTest::Known) => {}
                     Some(EntryTest::InNoMap) => {
-                        said.push(format!("{nodeid} is neither in the coverage map nor a property"))
+                        said.push(format!("{nodeid} is neither in the coverage map nor a property"));
                     }
                     Some(EntryTest::Untold) | None => said.push(format!(
                         "{nodeid} names no file of the base, and there is no coverage map that could know it"
