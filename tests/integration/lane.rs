@@ -17,7 +17,9 @@ const POLICY: &str = "schema = 1\n\n[classes]\nextends = [\"python\"]\n";
 const USERS: &str = "[{\"name\": \"ada\"}]\n";
 
 fn lock_of(files: &[(&str, &str)]) -> String {
-    files.iter().map(|(path, text)| format!("{}  {path}\n", Sha256::of(text.as_bytes()))).collect()
+    let lines: Vec<String> =
+        files.iter().map(|(path, text)| format!("{}  {path}\n", Sha256::of(text.as_bytes()))).collect();
+    lines.concat()
 }
 
 /// A base with a product, a test, a fixture and its lock.
