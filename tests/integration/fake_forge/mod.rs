@@ -10,6 +10,7 @@ mod hooks;
 mod keys;
 mod labels;
 mod lists;
+pub mod looks;
 mod own;
 mod people;
 mod rest;
@@ -173,6 +174,7 @@ fn first_state(origin: String) -> State {
         watch_greens: false,
         greens: Vec::new(),
         remaining: 4999,
+        looks: looks::Looks::first(),
         comments: BTreeMap::new(),
         reviews: Vec::new(),
         label_events: Vec::new(),
