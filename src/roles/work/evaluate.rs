@@ -63,7 +63,7 @@ impl Worker {
         let silent = self.work().unconfigured == Unconfigured::Silent;
         let mut run = if silent { None } else { Some(self.open_run(lease, earlier.as_ref(), &seen).await?) };
         let mut rounds = 0;
-        let record = loop {
+        let (record, reviews) = loop {
             rounds += 1;
             let reviews = self.reviews_of(lease, &seen).await?;
             let record = self.judge(lease, &seen, reviews.clone()).await?;
@@ -80,7 +80,7 @@ impl Worker {
             } else if later.base == seen.base {
                 // A success that stands on an approval or a label: it must still be there.
                 if !stands_on_somebody(&record) || self.reviews_of(lease, &later).await? == reviews {
-                    break record;
+                    break (record, reviews);
                 }
                 info!("the reviews changed meanwhile: judging again");
             } else {
@@ -100,6 +100,7 @@ impl Worker {
         if run.is_none() {
             run = Some(self.open_run(lease, earlier.as_ref(), &seen).await?);
         }
+        self.remember_people(&lease.job.trigger.repository, &seen.pull, &reviews).await?;
         let run = run.expect("a run was opened on either way here");
         self.publish(lease, &seen, run, &record).await?;
         self.agree_on_head(lease, &seen)
@@ -107,7 +108,8 @@ impl Worker {
 
     async fn reviews_of(&self, lease: &Lease, seen: &Seen) -> Result<Reviews, Failure> {
         let trigger = &lease.job.trigger;
-        self.reviews(&trigger.repository, trigger.installation, &seen.pull).await
+        let Pull { number, head, labels, .. } = &seen.pull;
+        self.reviews(&trigger.repository, trigger.installation, (*number, head, labels)).await
     }
 
     /// Reads the pull request, and the tip of the branch that it targets.
@@ -177,6 +179,7 @@ impl Worker {
         let before = self.queue.answer(&trigger.repository, trigger.pull).await?;
         let worse = self.worse_beside(lease, record, &seen.pull.head).await?;
         self.note_verdict(lease, record, run, worse).await?;
+        self.remember_beside(lease, worse).await?;
         report::post(self.forge.as_ref(), &target, &Posting::beside(record, &self.work().rules_url, worse)).await?;
         held(self.queue.posted(lease).await?)?;
         // Whoever shared the commit was shown this pull request's verdict where it was worse.
@@ -309,7 +312,7 @@ fn is_without_policy(record: &Record) -> bool {
 }
 
 /// Whether somebody's word made this record what it is.
-fn stands_on_somebody(record: &Record) -> bool {
+pub(super) fn stands_on_somebody(record: &Record) -> bool {
     !record.acknowledged.is_empty() || record.lane.as_ref().is_some_and(|lane| lane.approved_by.is_some())
 }
 

@@ -8,7 +8,6 @@ use super::failure::Failure;
 use super::worker::Worker;
 use crate::evidence::authority::Reviews;
 use crate::evidence::lane::Labelled;
-use crate::forge::Pull;
 use crate::words::{HeadSha, InstallationId, PullNumber, RepoRef};
 
 /// Of so many the role is asked; in a public repository anybody may approve.
@@ -33,19 +32,19 @@ impl Worker {
         &self,
         repository: &RepoRef,
         installation: Option<InstallationId>,
-        pull: &Pull,
+        (pull, head, labels): (PullNumber, &HeadSha, &[String]),
     ) -> Result<Reviews, Failure> {
-        let reviews = self.forge.reviews(repository, installation, pull.number).await?;
+        let reviews = self.forge.reviews(repository, installation, pull).await?;
         let mut found = Reviews { reviews, ..Reviews::default() };
-        found.labels = self.labels(repository, installation, pull).await?;
+        found.labels = self.labels(repository, installation, pull, labels).await?;
         let mut people: Vec<String> = found
-            .approving(&pull.head)
+            .approving(head)
             .filter(|account| !account.is_bot)
             .map(|account| account.login.clone())
             .take(MOST_ASKED)
             .collect();
         if !people.is_empty() {
-            found.commits = self.forge.pull_commits(repository, installation, pull.number).await?;
+            found.commits = self.forge.pull_commits(repository, installation, pull).await?;
         }
         people.extend(found.labels.values().map(|label| label.by.login.clone()));
         people.sort();
@@ -63,13 +62,14 @@ impl Worker {
         &self,
         repository: &RepoRef,
         installation: Option<InstallationId>,
-        pull: &Pull,
+        pull: PullNumber,
+        labels: &[String],
     ) -> Result<BTreeMap<String, Labelled>, Failure> {
         let mut found = BTreeMap::new();
-        for label in &pull.labels {
-            let kept = self.queue.mark(&label_mark(repository, pull.number, label)).await?;
+        for label in labels {
+            let kept = self.queue.mark(&label_mark(repository, pull, label)).await?;
             let Some(mark) = kept.and_then(|(_, text)| serde_json::from_str::<LabelMark>(&text).ok()) else { continue };
-            let setter = self.forge.label_setter(repository, installation, pull.number, label).await?;
+            let setter = self.forge.label_setter(repository, installation, pull, label).await?;
             if let Some(by) = setter.filter(|account| account.id == mark.account) {
                 found.insert(label.clone(), Labelled { by, head: mark.head });
             }

@@ -42,6 +42,21 @@ impl Gate {
         Happening::Unlabeled(number, label.to_owned())
     }
 
+    /// The pull request's branch is set to the head of another, which then share one commit.
+    pub fn takes_head_of(&mut self, number: u64, other: u64) -> Happening {
+        let (pull, head) = (self.pull(number), self.head(other));
+        let repo = format!("{}/widgets", pull.head_owner);
+        self.forge.store().set_ref(&repo, &format!("refs/heads/{}", pull.head_branch), &head);
+        self.publish_head(number, &head);
+        Happening::Pushed { pull: number, before: pull.head }
+    }
+
+    /// Whether the newest decisive review of somebody approves the present head.
+    pub fn is_approved_by(&self, who: &str, number: u64) -> bool {
+        let head = self.head(number);
+        self.forge.state().approves(who, number, &head)
+    }
+
     fn note_label(&self, who: &str, pull: u64, label: &str, event: &'static str) {
         let mut state = self.forge.state();
         state.note(format!("{who} {event} #{pull} {label}"));

@@ -69,6 +69,12 @@ pub enum Happening {
         head: String,
         reference: String,
     },
+    /// The merge queue took a group apart.
+    GroupDestroyed(Box<Happening>),
+    /// The repository has another name or owner.
+    Renamed {
+        from: String,
+    },
     /// The App was installed, or may be used again.
     Installed(u64),
     /// A repository was taken out of an installation.
@@ -98,7 +104,8 @@ impl Happening {
             Self::Rerequested { .. } | Self::Button { .. } => "check_run",
             Self::SuiteRerequested { .. } => "check_suite",
             Self::BasePushed { .. } => "push",
-            Self::GroupFormed { .. } => "merge_group",
+            Self::GroupFormed { .. } | Self::GroupDestroyed(_) => "merge_group",
+            Self::Renamed { .. } => "repository",
             _ => "pull_request",
         }
     }
@@ -181,6 +188,16 @@ impl Happening {
                     "merge_group": { "head_sha": head, "head_ref": reference, "base_sha": base,
                                      "base_ref": format!("refs/heads/{branch}"), "head_commit": {} },
                 });
+                in_repo(out, "mia")
+            }
+            Self::GroupDestroyed(group) => {
+                let mut out = group.payload(state, repo);
+                out["action"] = "destroyed".into();
+                out["reason"] = "dequeued".into();
+                out
+            }
+            Self::Renamed { from } => {
+                let out = json!({ "action": "renamed", "changes": { "repository": { "name": { "from": from } } } });
                 in_repo(out, "mia")
             }
             Self::Installed(id) => {

@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 pub use faults::{Fault, Held, Route};
 pub use hooks::{Happening, Signed, signature};
 use state::{App, Installation, User};
-pub use state::{LabelEvent, Pull, Repo, Review, Run, State};
+pub use state::{GreenPull, LabelEvent, Pull, Repo, Review, Run, State};
 use store::Store;
 
 /// The App's number.

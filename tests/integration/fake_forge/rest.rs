@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::faults::{Fault, Route};
-use super::state::{Asked, Entry, Green, State, Token};
+use super::state::{Asked, Entry, Green, GreenPull, State, Token};
 use super::wire::Scissors;
 use super::{Inner, checks, labels, lists, looks, people, reviews, shapes};
 
@@ -512,7 +512,13 @@ fn watch(inner: &Inner, state: &mut State, repo: u64, id: u64) {
     let head = run.head.clone();
     let at = |branch: &str| inner.store.read_file(&full, &format!("refs/heads/{branch}"), ".evidence-gate.toml");
     let open = state.pulls.iter().filter(|((of, _), pull)| *of == repo && pull.open && pull.head == head);
-    let pulls = open.map(|((_, number), pull)| (*number, at(&pull.base_branch))).collect();
+    let pulls = open.map(|((_, number), pull)| GreenPull {
+        number: *number,
+        policy: at(&pull.base_branch),
+        labelled: pull.labels.iter().any(|label| label == "evidence-edit"),
+        approved: state.approves("mia", *number, &head),
+    });
+    let pulls = pulls.collect();
     state.greens.push(Green { run: id, head, pulls });
 }
 

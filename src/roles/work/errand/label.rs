@@ -29,7 +29,7 @@ impl Worker {
         let policy = self.rules_now(lease, repository, &pull).await?.policy;
         let lane = policy.lane.label.to_lowercase() == told.label.to_lowercase();
         if !lane && !policy.scope.labels.iter().any(|label| label.matches(told.label)) {
-            return Ok(());
+            return self.remember_label(repository, told.pull, told.label, told.way).await;
         }
         let name = label_mark(repository, told.pull, told.label);
         let who = lease.errand.by.clone().unwrap_or_default();
