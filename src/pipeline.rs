@@ -8,6 +8,7 @@ mod digests;
 mod fulfilled;
 mod group;
 mod kept;
+mod lane;
 mod ledger;
 mod lock;
 mod map;
@@ -26,7 +27,7 @@ use crate::classes::Classifier;
 use crate::evidence::Facts;
 use crate::evidence::authority::Reviews;
 use crate::evidence::surface::{MapFacts, Picture, picture};
-use crate::forge::Remote;
+use crate::forge::{Account, Remote};
 use crate::score::{Digests, Judged, Record, RepositoryRow, Run, Scope, Subject};
 use crate::words::{BaseSha, ForgeKind, HeadSha, PullNumber, RepoRef};
 
@@ -64,6 +65,8 @@ pub struct Question {
     pub known_digests: Option<PathBuf>,
     /// The reviews of the pull request; `None` where there are none to be asked for.
     pub reviews: Option<Reviews>,
+    /// Whether the evidence lane is asked for.
+    pub lane: LaneAsked,
     /// How properties and live tests are run.
     pub running: Running,
     /// The name of this runner.
@@ -72,6 +75,16 @@ pub struct Question {
     pub today: Option<Timestamp>,
     /// The clock.
     pub clock: fn() -> Timestamp,
+}
+
+/// Whether a change asks for the evidence lane.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LaneAsked {
+    /// If its pull request carries the label.
+    #[default]
+    ByLabel,
+    /// As if it carried the label: for a person who tries a change of evidence out.
+    Always,
 }
 
 /// Where a change comes from. What it says of the author is the author's word: it selects, and grants nothing.
@@ -84,7 +97,7 @@ pub enum Origin {
         /// Its number.
         pull: PullNumber,
         /// Who opened it.
-        author: String,
+        author: Account,
         /// The name of its branch.
         branch: String,
         /// Names of its labels.
@@ -179,12 +192,26 @@ fn judge<T>(
     let facts = collected.facts(&rules, &classifier, &change, &rows);
     let scope = policy::scope(git, &rules.policy, question, &compared)?;
     let mut findings = group::findings(&question.origin, &change, crate::evidence::judge(&facts));
+    let lane = lane::collect(git, question, &rules, &compared, &facts, &mut *fetch)?;
+    if let Some(lane) = &lane {
+        findings.retain(|finding| !lane.gives_way(finding));
+        findings.extend(crate::evidence::lane::judge(&facts, lane));
+    }
     let mut not_observed = crate::evidence::not_observed(&facts);
-    let brought = match scope {
-        Scope::Gated => running::run(git, question, &rules, &facts, &findings, fetch)?,
-        Scope::NotGated(_) => running::Brought::default(),
+    let brought = match (&scope, lane.as_ref().and_then(|lane| lane.proposal.as_deref())) {
+        (Scope::Gated, None) => running::run(git, question, &rules, &facts, &findings, fetch)?,
+        (Scope::Gated, Some(proposal)) => running::run_proposed(git, question, proposal, &facts, &findings, fetch)?,
+        (Scope::NotGated(_), _) => running::Brought::default(),
     };
-    findings.extend(crate::evidence::judge_runs(&facts, &brought.runs));
+    // What a change of evidence asks to be run is what its own policy asks.
+    let next =
+        lane.as_ref().and_then(|lane| lane.proposal.as_deref()).map(|proposal| proposal.next_policy(facts.policy));
+    let run_by = Facts { policy: next.unwrap_or(facts.policy), ..facts };
+    findings.extend(crate::evidence::judge_runs(&run_by, &brought.runs));
+    if let Some(lane) = &lane {
+        findings.extend(crate::evidence::lane::judge_properties(&facts, lane, &brought.proposed));
+        findings.extend(crate::evidence::lane::conclude(lane, &findings));
+    }
     not_observed.extend(brought.not_observed);
     let approvals = approval::approvals(git, question, &rules.policy, &compared, &findings)?;
     findings.extend(crate::evidence::authority::not_counted(&approvals).filter(|_| approvals.counted.is_empty()));
@@ -201,6 +228,7 @@ fn judge<T>(
         properties,
         tests,
         acknowledged_by: approvals.counted,
+        lane: lane.as_ref().map(|lane| lane::row(lane, question)),
     };
     let known = matches!(compared, Compared::One(_)).then_some(&change);
     let subject = Subject {

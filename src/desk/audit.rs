@@ -53,6 +53,8 @@ pub enum AuditKind {
     Command,
     /// One that was not.
     Refusal,
+    /// A label that selects a flow was set or taken away.
+    Label,
     /// A worker that started, and with what.
     Configuration,
     /// What the App reaches, and what it cannot do.

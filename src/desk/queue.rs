@@ -7,7 +7,7 @@ use jiff::Timestamp;
 
 use super::{Failure, out};
 use crate::config::{self, ConfigError, Settings};
-use crate::queue::{Depth, Errands as _, Job, JobId, Queue as _, QueueError, SqliteOptions, SqliteQueue};
+use crate::queue::{DeadErrand, Depth, Errands as _, Job, JobId, Queue as _, QueueError, SqliteOptions, SqliteQueue};
 use crate::score::visible;
 
 /// What to do with the queue.
@@ -15,13 +15,17 @@ use crate::score::visible;
 pub enum QueueCommand {
     /// Count what waits, runs and failed for good; list the failed jobs with their last error.
     List(QueueArgs),
-    /// Put a job that failed for good back into the queue.
+    /// Put a job or errand that failed for good back into the queue.
     Retry {
         /// Where the queue is.
         #[command(flatten)]
         args: QueueArgs,
         /// Its number, as `queue list` shows it.
-        job: i64,
+        #[arg(required_unless_present = "errand", conflicts_with = "errand")]
+        job: Option<i64>,
+        /// The number of an errand, as `queue list` shows it, in place of a job's.
+        #[arg(long, value_name = "N")]
+        errand: Option<i64>,
     },
 }
 
@@ -56,8 +60,13 @@ pub fn queue(command: &QueueCommand, clock: fn() -> Timestamp) -> Result<(), Fai
             QueueCommand::List(_) => {
                 listed(queue.depth(clock()).await?, &queue.dead(MOST).await?, &queue.dead_errands(MOST).await?)
             }
+            QueueCommand::Retry { errand: Some(errand), .. } => {
+                queue.revive_errand(*errand, clock()).await?;
+                format!("errand {errand} is in the queue again\n")
+            }
             QueueCommand::Retry { job, .. } => {
-                queue.revive(JobId(*job), clock()).await?;
+                let job = job.ok_or_else(|| Failure::Usage("name a job, or an errand with --errand".to_owned()))?;
+                queue.revive(JobId(job), clock()).await?;
                 format!("job {job} is in the queue again\n")
             }
         };
@@ -66,7 +75,7 @@ pub fn queue(command: &QueueCommand, clock: fn() -> Timestamp) -> Result<(), Fai
     })
 }
 
-fn listed(depth: Depth, dead: &[(Job, String)], errands: &[(String, u32, String)]) -> String {
+fn listed(depth: Depth, dead: &[(Job, String)], errands: &[DeadErrand]) -> String {
     let Depth { queued, running, dead: failed, oldest_seconds } = depth;
     let mut text =
         format!("{queued} queued (the oldest for {oldest_seconds} s), {running} running, {failed} failed for good\n");
@@ -76,8 +85,8 @@ fn listed(depth: Depth, dead: &[(Job, String)], errands: &[(String, u32, String)
             format!("job {}: {}#{} after {} tries: {why}", job.id.0, trigger.repository, trigger.pull, job.attempt);
         writeln!(text, "{}", visible(&line)).expect("writing to a String cannot fail");
     }
-    for (key, tries, why) in errands {
-        let line = format!("errand {key} after {tries} tries: {why}");
+    for DeadErrand { id, key, tries, why } in errands {
+        let line = format!("errand {id}: {key} after {tries} tries: {why}");
         writeln!(text, "{}", visible(&line)).expect("writing to a String cannot fail");
     }
     text
@@ -92,7 +101,7 @@ impl From<ConfigError> for Failure {
 impl From<QueueError> for Failure {
     fn from(error: QueueError) -> Self {
         match error {
-            QueueError::NotDead { .. } => Self::Usage(error.to_string()),
+            QueueError::NotDead { .. } | QueueError::NoDeadErrand { .. } => Self::Usage(error.to_string()),
             QueueError::Database { .. } | QueueError::Unreadable { .. } => Self::OutOfReach(error.to_string()),
         }
     }

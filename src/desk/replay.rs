@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Failure, cache, out, score};
 use crate::change::Git;
 use crate::config;
-use crate::pipeline::{self, Origin, Question};
+use crate::pipeline::{self, LaneAsked, Origin, Question};
 use crate::score::{Record, visible};
 use crate::words::{BaseSha, ForgeKind, HeadSha};
 
@@ -81,6 +81,7 @@ pub fn replay(args: &ReplayArgs, clock: fn() -> Timestamp) -> Result<u8, Failure
         map: args.map.as_deref().map(score::read_map).transpose()?,
         maps: None,
         reviews: None,
+        lane: if old.lane.is_some() { LaneAsked::Always } else { LaneAsked::ByLabel },
         known_digests: cache::known_digests(&args.repo, &config::environment()),
         running,
         runner: old.run.runner.clone(),

@@ -11,7 +11,7 @@ use crate::config;
 use crate::evidence::surface::Picture;
 use crate::evidence::{ledger, lock};
 use crate::maps::MapError;
-use crate::pipeline::{self, OperatorsFile, OperatorsMap, OperatorsPolicy, Origin, Question, Running};
+use crate::pipeline::{self, LaneAsked, OperatorsFile, OperatorsMap, OperatorsPolicy, Origin, Question, Running};
 use crate::report::{self, Colour};
 use crate::score::Record;
 use crate::words::{BaseSha, HeadSha, ObjectId, Verdict};
@@ -52,6 +52,10 @@ pub struct ScoreArgs {
     /// A seed for every property, in place of the policy's: to look for a failure, or to see one again.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub seed: Option<i64>,
+    /// Judge a change of evidence as if its pull request carried the lane's label: whether the new evidence is sound. Who lets it in can
+    /// only be seen on the forge, so what is sound is a hold here.
+    #[arg(long)]
+    pub lane: bool,
     /// The configuration whose section `[sandbox]` says how properties and live tests are run.
     #[arg(long, value_name = "FILE", env = "EVIDENCE_GATE_CONFIG")]
     pub config: Option<PathBuf>,
@@ -103,6 +107,7 @@ pub fn score(args: &ScoreArgs, clock: fn() -> Timestamp) -> Result<Verdict, Fail
         map: args.map.as_deref().map(read_map).transpose()?,
         maps: None,
         reviews: None,
+        lane: if args.lane { LaneAsked::Always } else { LaneAsked::ByLabel },
         known_digests: cache::known_digests(&args.repo, &config::environment()),
         running: running(args.config.as_deref(), args.oracles.as_deref(), args.seed)?,
         runner: "local".to_owned(),

@@ -56,6 +56,31 @@ pub enum Task {
         /// Its tip, as the queue took it.
         base: BaseSha,
     },
+    /// A label of a pull request was set or taken away.
+    Labelled {
+        /// On which pull request.
+        pull: PullNumber,
+        /// Its head in that moment.
+        head: HeadSha,
+        /// The label's name.
+        label: String,
+        /// The account that did it.
+        account: u64,
+        /// Which of the two.
+        way: Way,
+    },
+    /// A pull request has this commit no more, or no verdict on it that could block others.
+    Freed {
+        /// Which pull request.
+        pull: PullNumber,
+        /// The commit.
+        head: HeadSha,
+    },
+    /// A merge group that nobody waits for any more.
+    GroupGone {
+        /// The commit that would have become the branch's tip.
+        head: HeadSha,
+    },
     /// What an installation reaches changed, or it may be reached again.
     Installed,
     /// An installation, or some of its repositories, cannot be reached any more.
@@ -69,6 +94,16 @@ pub enum Task {
     EndHangingRuns,
 }
 
+/// What happened to a label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
+    /// It was set.
+    Set,
+    /// It was taken away.
+    Removed,
+}
+
 impl Errand {
     /// Two errands of one key do one work while neither has begun.
     pub fn key(&self) -> String {
@@ -80,6 +115,11 @@ impl Errand {
             Task::Rescore { head, .. } => format!("rescore/{head}/{}", self.by.as_deref().unwrap_or_default()),
             Task::CatchUp { branch } => format!("catch-up/{}", branch.as_deref().unwrap_or_default()),
             Task::JudgeGroup { head, .. } => format!("group/{head}"),
+            Task::Labelled { pull, head, label, account, way } => {
+                format!("label/{pull}/{head}/{account}/{way:?}/{label}")
+            }
+            Task::Freed { pull, head } => format!("freed/{pull}/{head}"),
+            Task::GroupGone { head } => format!("group-gone/{head}"),
             Task::Installed => "installed".to_owned(),
             Task::Gone { repositories } => format!("gone/{repositories:?}"),
             Task::ReadLog => "log".to_owned(),

@@ -8,7 +8,7 @@ use serde::de::DeserializeSeed;
 
 use super::malformed::JsonFault;
 use super::shape::{Kind, Promise, Top, TopOf, Word, promise};
-use super::{Cause, Event, Ignored, Malformed, Trigger};
+use super::{Cause, Errand, Event, Ignored, Malformed, Task, Trigger, Way};
 use crate::words::{ForgeKind, InstallationId, NotAWord, PullNumber, RepoRef, RepositoryId};
 
 /// What the body of this event asks for.
@@ -69,6 +69,26 @@ struct PullRequestBody<'a> {
     comment: Option<Kind>,
     thread: Option<Kind>,
     check_run: Option<Kind>,
+    #[serde(borrow)]
+    label: Option<Label<'a>>,
+    #[serde(borrow)]
+    sender: Option<Sender<'a>>,
+}
+
+/// Of `labeled` and `unlabeled`.
+#[derive(Deserialize)]
+#[serde(expecting = "a JSON object")]
+struct Label<'a> {
+    #[serde(borrow)]
+    name: Word<'a>,
+}
+
+#[derive(Deserialize)]
+#[serde(expecting = "a JSON object")]
+struct Sender<'a> {
+    id: u64,
+    #[serde(borrow)]
+    login: Word<'a>,
 }
 
 #[derive(Deserialize)]
@@ -202,16 +222,29 @@ fn pull_request(body: &[u8]) -> Result<Event, Malformed> {
     }
     let head = pull.head.sha.0.parse().map_err(|source| not_a_word("pull_request.head.sha", source))?;
     let name = repository.full_name.0.parse().map_err(|source| not_a_word("repository.full_name", source))?;
+    let installation = body.installation.map(|installation| InstallationId(installation.id));
+    let repository = RepoRef { forge: ForgeKind::Github, id: RepositoryId(repository.id), name };
+    if let Some(way) = way(&action.0) {
+        let label = body.label.ok_or_else(missing("label"))?.name.0.into_owned();
+        let sender = body.sender.ok_or_else(missing("sender"))?;
+        let task = Task::Labelled { pull: PullNumber(number), head, label, account: sender.id, way };
+        let (repository, by) = (Some(repository), Some(sender.login.0.into_owned()));
+        return Ok(Event::Errand(Errand { installation, repository, by, task }));
+    }
     Ok(match cause(&action.0, body.changes.as_ref()) {
         Err(ignored) => Event::Ignored(ignored),
-        Ok(cause) => Event::Trigger(Trigger {
-            installation: body.installation.map(|installation| InstallationId(installation.id)),
-            repository: RepoRef { forge: ForgeKind::Github, id: RepositoryId(repository.id), name },
-            pull: PullNumber(number),
-            head: Some(head),
-            cause,
-        }),
+        Ok(cause) => {
+            Event::Trigger(Trigger { installation, repository, pull: PullNumber(number), head: Some(head), cause })
+        }
     })
+}
+
+fn way(action: &str) -> Option<Way> {
+    match action {
+        "labeled" => Some(Way::Set),
+        "unlabeled" => Some(Way::Removed),
+        _ => None,
+    }
 }
 
 impl PullRequestBody<'_> {

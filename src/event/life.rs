@@ -34,6 +34,11 @@ pub(super) fn read(event: &str, action: Option<String>, body: &[u8]) -> Result<E
         }
         ("push", _) => return push(body),
         ("merge_group", "checks_requested") => return group(body),
+        ("merge_group", "destroyed") => {
+            let group = from::<GroupBody>(event, body)?.merge_group;
+            let head = group.head_sha.parse().map_err(|source| field(event, "merge_group.head_sha", source))?;
+            Task::GroupGone { head }
+        }
         ("installation", "created" | "unsuspend" | "new_permissions_accepted")
         | ("installation_repositories", "added") => Task::Installed,
         ("installation", "deleted" | "suspend") => Task::Gone { repositories: Vec::new() },
@@ -50,7 +55,7 @@ pub(super) fn read(event: &str, action: Option<String>, body: &[u8]) -> Result<E
         return Ok(Event::Ignored(Ignored::Action { event: event.to_owned(), action }));
     }
     let mut errand = head.errand(event, task)?;
-    if event != "repository" {
+    if !matches!(event, "repository" | "merge_group") {
         errand.repository = None;
     }
     Ok(Event::Errand(errand))

@@ -13,7 +13,7 @@ mod shape;
 mod trigger;
 
 pub use command::{Command, command};
-pub use errand::{Errand, Task};
+pub use errand::{Errand, Task, Way};
 pub use malformed::{JsonFault, Malformed};
 pub use parse::parse;
 pub use trigger::{Cause, Event, Ignored, Trigger};

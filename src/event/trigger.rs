@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Errand;
+use super::{Errand, Task};
 use crate::words::{ForgeKind, HeadSha, InstallationId, PullNumber, RepoRef};
 
 /// What was made of a delivery.
@@ -31,6 +31,15 @@ pub struct Trigger {
     pub cause: Cause,
 }
 
+impl Trigger {
+    /// What else this asks for: a closing frees its commit for other pull requests that have it too (R34).
+    pub fn also(&self) -> Option<Errand> {
+        let head = self.head.clone().filter(|_| self.cause == Cause::Closed)?;
+        let task = Task::Freed { pull: self.pull, head };
+        Some(Errand { installation: self.installation, repository: Some(self.repository.clone()), by: None, task })
+    }
+}
+
 /// Why a pull request is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -55,6 +64,8 @@ pub enum Cause {
     Missed,
     /// Somebody reviewed it, or a review was dismissed: whether its holds are acknowledged is asked anew.
     Reviewed,
+    /// The label of the evidence lane, or one that the policy's scope names, was set or taken away.
+    Labelled,
     /// It was closed or merged: queued work for it is dropped.
     Closed,
 }

@@ -25,7 +25,7 @@ pub(super) static ADDED_TEST_ACTS: Rule = Rule {
     verdict: Verdict::Hold,
     when: "An added test file acts on the product or the runner when it is imported: it patches, replaces or deletes something outside itself. It holds whatever the policy says of added tests.",
     innocent: "The new test needs a stand-in for a service, set up when the file is loaded.",
-    next: "Move what acts into the new tests themselves, or let a person look at what it reaches.",
+    next: "Move what acts into the new tests themselves, or a person looks at what it reaches, and a maintainer approves this head.",
 };
 
 pub(super) static TEST_EXTENDED: Rule = Rule {

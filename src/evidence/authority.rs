@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::lane::Labelled;
 use super::{Finding, Rule};
 use crate::change::{Signature, Signed};
 use crate::forge::{Account, PullCommit, Review, ReviewState};
@@ -34,6 +35,8 @@ pub struct Reviews {
     pub roles: BTreeMap<String, Role>,
     /// The commits of the pull request with their accounts.
     pub commits: Vec<PullCommit>,
+    /// The newest setting of each label that may grant something, as far as it was told of and the forge confirms it.
+    pub labels: BTreeMap<String, Labelled>,
 }
 
 /// Whose approvals count, and whose do not.
@@ -48,8 +51,8 @@ pub struct Approvals {
 /// A decision about approvals.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
-    /// The login of whoever opened the pull request.
-    pub author: &'a str,
+    /// Whoever opened the pull request.
+    pub author: &'a Account,
     /// Its tip.
     pub head: &'a HeadSha,
     /// The least role that counts.
@@ -117,10 +120,10 @@ fn refusal(asked: &Asked<'_>, people: &People, review: &Review) -> Option<String
     if *is_bot {
         return Some("no person".to_owned());
     }
-    if asked.policy.scope.authors.iter().any(|agent| agent.matches(login)) {
+    if is_agent(asked.policy, login) {
         return Some("an agent by [scope] of the policy".to_owned());
     }
-    if login.eq_ignore_ascii_case(asked.author) {
+    if *id == asked.author.id || login.eq_ignore_ascii_case(&asked.author.login) {
         return Some("the author of the pull request".to_owned());
     }
     if people.ids.contains(id) || people.logins.contains(&login.to_lowercase()) {
@@ -134,6 +137,11 @@ fn refusal(asked: &Asked<'_>, people: &People, review: &Review) -> Option<String
     let (who, more) = people.untold.iter().next().map(|who| (who, people.untold.len() - 1))?;
     let more = if more == 0 { String::new() } else { format!(", and {more} more") };
     Some(format!("cannot be told from {}, whom no account of the forge is known for{more}", super::wording::text(who)))
+}
+
+/// Whether the policy calls an account an agent's.
+pub fn is_agent(policy: &Policy, login: &str) -> bool {
+    policy.scope.authors.iter().any(|agent| agent.matches(login))
 }
 
 /// Everybody who has a part in the commits.
@@ -230,6 +238,7 @@ mod tests {
             reviews: reviews.to_vec(),
             roles: roles.iter().map(|(login, role)| ((*login).to_owned(), *role)).collect(),
             commits: vec![commit],
+            labels: BTreeMap::new(),
         };
         let signed = Signed {
             commit: id('a'),
@@ -239,7 +248,7 @@ mod tests {
         };
         let (policy, head) = (Policy::default(), HeadSha(id('a')));
         approvals(&Asked {
-            author: "ada",
+            author: &account("ada"),
             head: &head,
             least: Role::Maintain,
             policy: &policy,

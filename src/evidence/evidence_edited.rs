@@ -11,8 +11,8 @@ pub(super) static EVIDENCE_EDITED: Rule = Rule {
     id: "evidence-edited",
     verdict: Verdict::Reject,
     when: "A path of a row, old or new, is a policy, a freeze ledger, an oracle, a snapshot or a fixture.",
-    innocent: "The evidence really has to change: then a maintainer changes it alone, before or after the product, past this check.",
-    next: "Take these files out of this pull request; a maintainer changes evidence in a change of its own, past this check.",
+    innocent: "The evidence really has to change: then it changes alone, before or after the product, in the evidence lane.",
+    next: "Take these files out of this pull request; evidence changes in one of its own, by a person, with the label `evidence-edit` (`lane.label`) and a maintainer's approval.",
 };
 
 impl Oracle for EvidenceEdited {
@@ -28,7 +28,7 @@ impl Oracle for EvidenceEdited {
         let soft = (!soft.is_empty()).then(|| {
             let mut finding =
                 Finding::new(&EVIDENCE_EDITED, message(&soft)).with_verdict(Verdict::Hold).at(wording::places(&soft));
-            "The policy lets a person decide about these files: look at each before you merge."
+            "The policy lets a person decide about these files: a person looks at each, and a maintainer approves this head."
                 .clone_into(&mut finding.next);
             finding
         });

@@ -20,6 +20,7 @@ pub mod grammar;
 mod hidden_tests;
 mod json;
 pub mod junit;
+pub mod lane;
 pub mod ledger;
 mod links;
 pub mod lock;
@@ -84,13 +85,14 @@ pub static ORACLES: &[&dyn Oracle] = &[
     &sandbox_unavailable::SandboxUnavailable,
 ];
 
-/// Every rule that some oracle or run can report, in the order of the oracles and then of the runs and approvals.
+/// Every rule that some oracle or run can report, in the order of the oracles and then of the runs, of approvals and of the lane.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     ORACLES
         .iter()
         .flat_map(|oracle| oracle.rules().iter().copied())
         .chain(runs::rules())
         .chain(authority::RULES.iter().copied())
+        .chain(lane::RULES.iter().copied())
 }
 
 /// The first step of judging: asks every oracle that needs no run. The second is [`judge_runs`].

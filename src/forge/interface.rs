@@ -55,6 +55,18 @@ pub trait Forge: Send + Sync + 'static {
         pull: PullNumber,
     ) -> Result<Vec<PullCommit>, ForgeError>;
 
+    /// Who set this label, as the forge's own history has it: the newest setting that was not taken back. `None`: nobody, or it cannot be
+    /// told; then the label grants nothing.
+    async fn label_setter(
+        &self,
+        _repo: &RepoRef,
+        _installation: Option<InstallationId>,
+        _pull: PullNumber,
+        _label: &str,
+    ) -> Result<Option<Account>, ForgeError> {
+        Ok(None)
+    }
+
     /// Where git reads the repository, and the header that lets it.
     async fn remote(&self, repo: &RepoRef, installation: Option<InstallationId>) -> Result<Remote, ForgeError>;
 
@@ -118,7 +130,7 @@ pub struct Pull {
     /// The name of the target branch.
     pub base_branch: String,
     /// Who opened it.
-    pub author: String,
+    pub author: Account,
     /// Names of its labels.
     pub labels: Vec<String>,
     /// The number of changed files, as a cross-check.

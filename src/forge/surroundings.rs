@@ -110,6 +110,8 @@ pub struct OpenPull {
     pub base_branch: String,
     /// The tip of that branch when the head last moved.
     pub base: BaseSha,
+    /// Names of its labels.
+    pub labels: Vec<String>,
     /// The repository by its present name.
     pub repository: RepoRef,
 }

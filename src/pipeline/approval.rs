@@ -2,13 +2,14 @@
 
 use super::{Origin, PipelineError, Question};
 use crate::change::{Compared, Git};
-use crate::evidence::Finding;
 use crate::evidence::authority::{self, Approvals, Asked};
+use crate::evidence::{Finding, lane};
 use crate::policy::{Policy, Release};
 use crate::score::decide;
 use crate::words::Verdict;
 
-/// The approvals of a change that waits for a person; none where the policy has holds end by another change only.
+/// The approvals of a change that waits for a person; none where the policy has holds end by another change only, and none while the
+/// evidence lane waits: that has an authority of its own.
 pub(super) fn approvals(
     git: &Git,
     question: &Question,
@@ -21,6 +22,9 @@ pub(super) fn approvals(
     else {
         return Ok(Approvals::default());
     };
+    if lane::is_open(findings) {
+        return Ok(Approvals::default());
+    }
     let signed = git.signed(&change.merge_base, &change.head)?;
     let least = policy.holds.min_role;
     Ok(authority::approvals(&Asked { author, head: &question.head, least, policy, reviews, signed: &signed }))

@@ -72,7 +72,7 @@ fn still_fulfils(git: &Git, lock: &Lock, before: &ObjectId, now: &ObjectId) -> b
 }
 
 /// sha256 of each blob: known from before, or read now.
-fn digests(
+pub(super) fn digests(
     git: &Git,
     question: &Question,
     wanted: Vec<ObjectId>,

@@ -112,6 +112,23 @@ pub(super) fn collect(
     Ok(Held { facts: SurfaceFacts::with_map(map, asked.rows, asked.blobs), digest })
 }
 
+/// The map that a question about the merge base would be answered with; `None` where there is none that can be used.
+pub(super) fn known(
+    git: &Git,
+    question: &Question,
+    rules: &Rules,
+    change: &Change,
+    fetch: Fetch<'_>,
+) -> Result<Option<Arc<Index>>, PipelineError> {
+    let nothing = (Blobs::default(), LedgerFacts::Absent);
+    let asked = Asked { rules, change, rows: &[], blobs: &nothing.0, ledger: &nothing.1, today: Date::MIN };
+    Ok(match find(git, question, &asked, fetch)? {
+        Found::Map { index, .. } if matches!(index.grain(), Grain::TooCoarse(_)) => None,
+        Found::Map { index, .. } => Some(index),
+        Found::Not(_) => None,
+    })
+}
+
 /// The operator's map, else that of the merge base, else that of the nearest commit before it.
 fn find(git: &Git, question: &Question, asked: &Asked<'_>, fetch: Fetch<'_>) -> Result<Found, PipelineError> {
     let merge_base = asked.change.merge_base.id();

@@ -101,7 +101,7 @@ pub(super) fn scope(
     };
     let lines = git.message_lines(&change.merge_base, &change.head)?;
     let Select { authors, branches, trailers, labels: marks, .. } = &policy.scope;
-    let named = any(authors, [author]) || any(branches, [branch]) || any(marks, labels) || any(trailers, &lines);
+    let named = any(authors, [&author.login]) || any(branches, [branch]) || any(marks, labels) || any(trailers, &lines);
     Ok(if named {
         Scope::Gated
     } else {

@@ -16,9 +16,11 @@ use std::sync::Arc;
 
 use super::collect::Fetch;
 use super::policy::Rules;
-use super::{PipelineError, Question};
+use super::{PipelineError, Question, lane};
 use crate::change::{BytePath, Git, Mode};
 use crate::config;
+use crate::evidence::lane::Proposal;
+use crate::evidence::property::PropertyFacts;
 use crate::evidence::{self, Facts, Finding, Runs};
 use crate::policy::Policy;
 use crate::sandbox::Sandbox;
@@ -104,11 +106,12 @@ pub(super) struct Brought {
     pub(super) tests: Option<Tests>,
     /// sha256 over every oracle file; `None` when nothing was laid out.
     pub(super) oracles: Option<String>,
+    /// What came of the properties that a change of evidence proposes.
+    pub(super) proposed: Vec<PropertyFacts>,
     /// What was not started, one phrase each.
     pub(super) not_observed: Vec<String>,
 }
 
-/// Runs what is asked for, unless what was found before says reject or unscored already.
 /// The digest that a record has where the oracles of the base's tip ran, without laying them out; `None` where there are none.
 pub(super) fn oracles_digest(git: &Git, question: &Question, policy: &Policy) -> Result<Option<String>, PipelineError> {
     let root = BytePath::new(policy.oracles.root.as_str());
@@ -118,6 +121,7 @@ pub(super) fn oracles_digest(git: &Git, question: &Question, policy: &Policy) ->
     }
 }
 
+/// Runs what is asked for, unless what was found before says reject or unscored already.
 pub(super) fn run(
     git: &Git,
     question: &Question,
@@ -129,23 +133,16 @@ pub(super) fn run(
     if !evidence::asks_for_runs(&rules.policy) {
         return Ok(Brought::default());
     }
-    let opened = match &question.running.sandbox {
-        Room::Open(sandbox) => Ok(Arc::clone(sandbox)),
-        Room::Configured => {
-            crate::sandbox::open(&question.running.limits).map(Arc::from).map_err(|error| with_causes(&error))
-        }
-        Room::None(why) => Err(why.clone()),
-    };
-    let sandbox = match opened {
+    let sandbox = match opened(question) {
         Ok(sandbox) => sandbox,
         Err(why) => return Ok(Brought { runs: Runs::NoSandbox(why), ..Brought::default() }),
     };
     let worst = decide(before);
     let Some(merged) = facts.change.merged_tree.as_ref().filter(|_| worst < Verdict::Unscored) else {
-        let why = format!("properties and live tests: not started, since what was found before says {worst} already");
-        return Ok(Brought { not_observed: vec![why], ..Brought::default() });
+        return Ok(not_started(worst));
     };
-    let mut bench = bench::Bench::lay_out(git, question, &rules.policy, merged, sandbox, fetch)?;
+    let base = question.base.id();
+    let mut bench = bench::Bench::lay_out(git, question, &rules.policy, (merged, base), sandbox, fetch)?;
     let mut brought = Brought { oracles: bench.oracles_digest(), ..Brought::default() };
     match bench.run(facts, &mut brought) {
         Ok(runs) => brought.runs = runs,
@@ -153,4 +150,53 @@ pub(super) fn run(
         Err(bench::Stopped::Git(error)) => return Err(error),
     }
     Ok(brought)
+}
+
+/// Runs what a change of evidence touches: the properties of its own policy, with the oracles of the merged tree, and the live tests. The
+/// product is the base's, so nothing is run there.
+pub(super) fn run_proposed(
+    git: &Git,
+    question: &Question,
+    proposal: &Proposal,
+    facts: &Facts<'_>,
+    before: &[Finding],
+    fetch: Fetch<'_>,
+) -> Result<Brought, PipelineError> {
+    let next = proposal.next_policy(facts.policy);
+    let touched = if evidence::asks_for_properties(next) { lane::touched(facts, next) } else { Vec::new() };
+    let oracles = oracles_digest(git, question, facts.policy)?;
+    if touched.is_empty() && next.tree_tests.is_none() {
+        return Ok(Brought { oracles, ..Brought::default() });
+    }
+    let sandbox = match opened(question) {
+        Ok(sandbox) => sandbox,
+        Err(why) => return Ok(Brought { runs: Runs::NoSandbox(why), oracles, ..Brought::default() }),
+    };
+    let worst = decide(before);
+    let Some(merged) = facts.change.merged_tree.as_ref().filter(|_| worst < Verdict::Unscored) else {
+        return Ok(Brought { oracles, ..not_started(worst) });
+    };
+    let mut bench = bench::Bench::lay_out(git, question, next, (merged, merged), sandbox, fetch)?;
+    let mut brought = Brought { oracles, ..Brought::default() };
+    match bench.run_proposed(facts, &touched, &mut brought) {
+        Ok(runs) => brought.runs = runs,
+        Err(bench::Stopped::NoSandbox(why)) => brought.runs = Runs::NoSandbox(why),
+        Err(bench::Stopped::Git(error)) => return Err(error),
+    }
+    Ok(brought)
+}
+
+fn not_started(worst: Verdict) -> Brought {
+    let why = format!("properties and live tests: not started, since what was found before says {worst} already");
+    Brought { not_observed: vec![why], ..Brought::default() }
+}
+
+fn opened(question: &Question) -> Result<Arc<dyn Sandbox>, String> {
+    match &question.running.sandbox {
+        Room::Open(sandbox) => Ok(Arc::clone(sandbox)),
+        Room::Configured => {
+            crate::sandbox::open(&question.running.limits).map(Arc::from).map_err(|error| with_causes(&error))
+        }
+        Room::None(why) => Err(why.clone()),
+    }
 }

@@ -138,13 +138,14 @@ fn weightier(one: Cause, other: Cause) -> Cause {
         Cause::Missed => 1,
         Cause::DraftFlipped => 2,
         Cause::Asked => 3,
-        Cause::Reviewed => 4,
-        Cause::Opened => 5,
-        Cause::Pushed => 6,
-        Cause::BaseChanged => 7,
-        Cause::Retargeted => 8,
-        Cause::Reopened => 9,
-        Cause::Closed => 10,
+        Cause::Labelled => 4,
+        Cause::Reviewed => 5,
+        Cause::Opened => 6,
+        Cause::Pushed => 7,
+        Cause::BaseChanged => 8,
+        Cause::Retargeted => 9,
+        Cause::Reopened => 10,
+        Cause::Closed => 11,
     };
     if weight(one) >= weight(other) { one } else { other }
 }

@@ -24,6 +24,19 @@ pub struct ErrandLease {
     pub attempt: u32,
 }
 
+/// An errand that failed for good.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeadErrand {
+    /// The row.
+    pub id: i64,
+    /// What it was.
+    pub key: String,
+    /// After how many tries.
+    pub tries: u32,
+    /// The last error.
+    pub why: String,
+}
+
 /// The last answer that was published for a pull request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
@@ -84,7 +97,7 @@ pub enum Standing {
 pub struct Audit {
     /// When.
     pub at: Timestamp,
-    /// `verdict`, `command`, `refusal`, `configuration`, `installation` or `group`.
+    /// `verdict`, `command`, `refusal`, `label`, `configuration`, `installation` or `group`.
     pub kind: String,
     /// Where.
     pub repository: Option<RepoRef>,
@@ -139,8 +152,12 @@ pub trait Errands: Send + Sync + 'static {
     /// Ends the try.
     async fn settle_errand(&self, lease: &ErrandLease, end: Settled, now: Timestamp) -> Result<Fenced, QueueError>;
 
-    /// Errands that failed for good, newest first: what each was, after how many tries, and the last error.
-    async fn dead_errands(&self, most: u32) -> Result<Vec<(String, u32, String)>, QueueError>;
+    /// Errands that failed for good, newest first.
+    async fn dead_errands(&self, most: u32) -> Result<Vec<DeadErrand>, QueueError>;
+
+    /// Puts a dead errand back into the queue, with all its tries before it; where its like is queued already, that one does the work of
+    /// both. [`QueueError::NoDeadErrand`] where there is no such dead errand.
+    async fn revive_errand(&self, errand: i64, now: Timestamp) -> Result<(), QueueError>;
 
     /// Queues errands. One whose like is queued already is left out.
     async fn send(&self, errands: &[Errand], now: Timestamp) -> Result<(), QueueError>;
@@ -211,7 +228,8 @@ pub trait Errands: Send + Sync + 'static {
     /// Whether a duty is due: it was not taken up in the last `every`. Answers `true` to one of several workers.
     async fn take_duty(&self, name: &str, now: Timestamp, every: Duration) -> Result<bool, QueueError>;
 
-    /// Adds a row to the audit log.
+    /// Adds a row to the audit log; a row about a verdict or a delivery that says word for word what an earlier one said, of an earlier try
+    /// of the same work, is left out.
     async fn note(&self, row: &Audit) -> Result<(), QueueError>;
 
     /// Rows of the audit log, newest first.

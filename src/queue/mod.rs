@@ -11,7 +11,7 @@ mod sqlite;
 mod store;
 
 pub use backoff::{MAX_ATTEMPTS, backoff};
-pub use errands::{Answer, Audit, AuditFilter, ErrandLease, Errands, Hanging, Reserved, Standing};
+pub use errands::{Answer, Audit, AuditFilter, DeadErrand, ErrandLease, Errands, Hanging, Reserved, Standing};
 pub use job::{Evaluation, EvaluationId, EvaluationState, Generation, Job, JobId, Lease, RunnerId};
 pub use sqlite::{OpenError, SqliteOptions, SqliteQueue, StoredDelivery};
 pub use store::{Depth, Fenced, Queue, QueueError, Settled, Superseded};

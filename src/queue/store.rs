@@ -127,6 +127,12 @@ pub enum QueueError {
         /// What is wrong with it.
         why: String,
     },
+    /// There is no dead errand of this number: it was revived before, or never failed for good.
+    #[error("errand {errand} is not among the dead ones")]
+    NoDeadErrand {
+        /// Its number.
+        errand: i64,
+    },
     /// There is no dead job of this number: it was revived before, or never failed for good.
     #[error("job {} is not among the dead ones", job.0)]
     NotDead {

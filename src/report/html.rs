@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::freezes;
 use super::surface::{Lines, overlap, unobserved};
 use crate::evidence::surface::{FilePicture, Observed, Picture, PictureLine, PictureRow};
 use crate::score::{Record, elided, visible};
@@ -20,6 +21,7 @@ pub fn html(record: &Record, picture: &Picture, rules_page: &str) -> String {
         record.verdict
     );
     findings(&mut page, record, rules_page);
+    ledger(&mut page, record);
     table(&mut page, "Lines that only frozen tests run", &overlap(record), true);
     table(&mut page, "Changed lines that no test runs", &unobserved(record), false);
     if !picture.files.is_empty() {
@@ -82,6 +84,29 @@ fn findings(page: &mut String, record: &Record, rules_page: &str) {
         let rule = text(&finding.rule);
         add!(page, "<h3>{} <a href=\"{}#{rule}\">{rule}</a></h3>", finding.verdict, escaped(rules_page));
         add!(page, "<p>{}</p>\n<p>Next: {}</p>", text(&finding.message), text(&finding.next));
+    }
+}
+
+fn ledger(page: &mut String, record: &Record) {
+    let rows = freezes::freezes(record);
+    if rows.is_empty() {
+        return;
+    }
+    add!(
+        page,
+        "<h2>The freeze ledger's change</h2>\n<table><tr><th></th><th>test</th><th>last day</th><th>price</th></tr>"
+    );
+    for row in rows {
+        let (change, days, price) = (text(&row.change), text(&freezes::days(row)), text(&freezes::price(row)));
+        add!(
+            page,
+            "<tr><td>{change}</td><td><code>{}</code></td><td>{days}</td><td>{price}</td></tr>",
+            text(&row.nodeid)
+        );
+    }
+    page.push_str("</table>\n");
+    if let Some(share) = freezes::share(record) {
+        add!(page, "<p>{}</p>", text(&share));
     }
 }
 

@@ -10,6 +10,7 @@ mod budget;
 mod conclusion;
 mod github;
 mod gitlab;
+mod freezes;
 mod html;
 mod json;
 mod junit;

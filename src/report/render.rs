@@ -1,14 +1,15 @@
 //! Record -> what a check run shows. Pure, and within the forge's limits whatever the record holds (R42, R47).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::annotate::{MOST_ANNOTATIONS, marks};
 use super::budget::{Page, cut};
+use super::freezes;
 use super::markdown::{cell, code, prose};
 use super::surface::{Lines, overlap, unobserved};
 use crate::forge::Output;
 use crate::policy::Class;
-use crate::score::{FindingRow, LocationRow, Record, RecordRow, elided, visible};
+use crate::score::{FindingRow, FreezeRow, LocationRow, Record, RecordRow, elided, visible};
 use crate::words::{HeadSha, Verdict};
 
 /// The page that explains every rule; the part after `#` is the rule's id.
@@ -24,6 +25,7 @@ const OTHERS: usize = 12_000;
 const CLASSES: usize = 14_000;
 const CLASS: usize = 1_000;
 const ABSENT: usize = 5_000;
+const FREEZES: usize = 5_000;
 
 /// Share of a text for each of the two lists of lines; every path takes the rest.
 const SURFACE: usize = 16_000;
@@ -80,6 +82,27 @@ pub fn waiting(base_ref: &str, head: &HeadSha) -> Output {
     Output { title: "Waiting for a verdict".to_owned(), summary, text: None }
 }
 
+/// What the verdict means, and whose word made it so.
+fn opening(record: &Record) -> String {
+    let let_in = record.lane.as_ref().and_then(|lane| lane.approved_by.as_deref());
+    let by: BTreeSet<&str> = record.acknowledged.iter().map(|row| row.by.as_str()).collect();
+    let names = by.into_iter().map(code).collect::<Vec<_>>().join(", ");
+    match (record.verdict, let_in) {
+        (Verdict::Review, Some(who)) => {
+            let also = if names.is_empty() { String::new() } else { format!(" {names} acknowledged what holds it.") };
+            format!(
+                "**Review.** Evidence alone changes, and {} let this head in.{also} From the merge on it decides about others.",
+                code(who)
+            )
+        }
+        (Verdict::Review, None) if !names.is_empty() => format!(
+            "**Review.** {names} acknowledged what holds this change, on this very head; a push, a dismissal or another target branch takes \
+             that back. A person may now review the product diff."
+        ),
+        (verdict, _) => meaning(verdict).to_owned(),
+    }
+}
+
 fn meaning(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Review => "**Review.** No rule objects: a person may now review the product diff.",
@@ -92,8 +115,9 @@ fn meaning(verdict: Verdict) -> &'static str {
 }
 
 fn summary(record: &Record, rules_page: &str) -> String {
-    let mut summary = format!("{}\n\n", meaning(record.verdict));
+    let mut summary = format!("{}\n\n", opening(record));
     summary.push_str(&findings(record, rules_page));
+    summary.push_str(&ledger(record));
     summary.push_str(&classes(record));
     summary.push_str(&absent(record));
     summary.push_str(&stands_for(record));
@@ -109,6 +133,24 @@ fn findings(record: &Record, rules_page: &str) -> String {
     group("### Why\n\n", &deciding, DECIDING, rules_page)
         + &group("### Also found\n\n", &others, OTHERS, rules_page)
         + &note
+}
+
+/// What the evidence lane does to the freeze ledger, and what each freeze costs.
+fn ledger(record: &Record) -> String {
+    let rows = freezes::freezes(record);
+    if rows.is_empty() {
+        return String::new();
+    }
+    let heading = "### The freeze ledger's change\n\n| | test | last day | price | reason |\n|---|---|---|---|---|\n";
+    let mut page = Page::new(heading, FREEZES);
+    let line = |row: &FreezeRow| {
+        let reason = row.reason.as_deref().map_or_else(|| "-".to_owned(), |reason| cell(&elided(reason, 200)));
+        let price = prose(&freezes::price(row)).replace('|', "\\|");
+        format!("| {} | {} | {} | {price} | {reason} |\n", row.change, cell(&row.nodeid), prose(&freezes::days(row)))
+    };
+    page.list(rows.iter().map(line), usize::MAX, |n| format!("\n{n} more freezes; the record has them all\n"));
+    let share = freezes::share(record).map_or_else(String::new, |share| format!("\n{}\n", prose(&share)));
+    page.into_text() + &share + "\n"
 }
 
 fn group(heading: &str, findings: &[&FindingRow], limit: usize, rules_page: &str) -> String {

@@ -2,6 +2,7 @@
 
 use anstyle::{AnsiColor, Style};
 
+use super::freezes;
 use super::surface::{Lines, overlap, unobserved};
 use crate::policy::Class;
 use crate::score::{FindingRow, LocationRow, Record, RecordRow, elided, visible};
@@ -30,6 +31,7 @@ pub fn text(record: &Record, colour: Colour, width: usize) -> String {
     for finding in &record.findings {
         paint.finding(&mut lines, finding, record.verdict);
     }
+    paint.ledger(&mut lines, record);
     paint.surface(&mut lines, record);
     paint.classes(&mut lines, record);
     paint.absent(&mut lines, record);
@@ -67,6 +69,24 @@ impl Paint {
         lines.extend(finding.locations.iter().take(MOST_NAMES).map(|location| format!("    {}", place(location))));
         more(lines, "    ", finding.locations.len());
         self.sentence(lines, "  Next: ", &finding.next);
+        lines.push(String::new());
+    }
+
+    /// What the evidence lane does to the freeze ledger.
+    fn ledger(&self, lines: &mut Vec<String>, record: &Record) {
+        let rows = freezes::freezes(record);
+        if rows.is_empty() {
+            return;
+        }
+        lines.push(self.styled(Style::new().bold(), "The freeze ledger's change"));
+        for row in rows.iter().take(MOST_NAMES) {
+            lines.push(format!("  {} {}", row.change, name(&row.nodeid)));
+            self.sentence(lines, "    ", &format!("{}; {}", freezes::days(row), freezes::price(row)));
+        }
+        more(lines, "  ", rows.len());
+        if let Some(share) = freezes::share(record) {
+            self.sentence(lines, "  ", &share);
+        }
         lines.push(String::new());
     }
 

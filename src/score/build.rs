@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::title::title;
 use super::{
-    Acknowledged, COULD_NOT_JUDGE, Digests, FindingRow, LocationRow, OverlapRow, Product, PropertyRow,
+    Acknowledged, COULD_NOT_JUDGE, Digests, FindingRow, Lane, LocationRow, OverlapRow, Product, PropertyRow,
     RECORD_INCOMPLETE, Record, RecordRow, RepositoryRow, Run, Tests, UnobservedRow, all_rules,
 };
 use crate::change::PathChange;
@@ -63,6 +63,8 @@ pub struct Judged<'a> {
     pub tests: Option<Tests>,
     /// Who may acknowledge holds, and approves this very head.
     pub acknowledged_by: Vec<String>,
+    /// The evidence lane, when it was asked for.
+    pub lane: Option<Lane>,
 }
 
 /// Whether the policy gates a pull request (`scope.gate`).
@@ -89,6 +91,7 @@ impl Record {
             properties,
             tests,
             acknowledged_by,
+            lane,
         } = judged;
         let (findings, files) = match &scope {
             Scope::Gated => (findings, subtraction.map_or(&[][..], |subtraction| &subtraction.files)),
@@ -116,7 +119,7 @@ impl Record {
             unobserved: files.iter().flat_map(unobserved_rows).collect(),
             properties,
             citations: Vec::new(),
-            lane: None,
+            lane: lane.filter(|_| scope == Scope::Gated),
             acknowledged: Vec::new(),
             tests,
             not_observed,

@@ -17,8 +17,8 @@ pub use build::{Judged, Scope, Subject, decide};
 pub use failure::{COULD_NOT_JUDGE, FAILURES, GROUP_MEMBER, RECORD_INCOMPLETE, all_rules};
 pub use passed::Passed;
 pub use record::{
-    Acknowledged, Citation, Digests, FindingRow, Lane, LocationRow, OverlapRow, Product, PropertyRow, Record,
-    RecordRow, RepositoryRow, Run, Tests, UnobservedRow,
+    Acknowledged, Citation, Digests, FindingRow, FreezePrice, FreezeRow, Lane, LaneSurface, LocationRow, OverlapRow,
+    Product, PropertyRow, Record, RecordRow, RepositoryRow, Run, Tests, UnobservedRow,
 };
 pub use schema::record_schema;
 pub use visible::{elided, visible};

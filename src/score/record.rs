@@ -222,6 +222,54 @@ pub struct Lane {
     pub approved_by: Option<String>,
     /// On which head.
     pub sha: Option<String>,
+    /// What it does to the freeze ledger, freeze by freeze.
+    #[serde(default)]
+    pub freezes: Vec<FreezeRow>,
+    /// The covered lines that a live test runs; null where the ledger stays or no coverage map is known.
+    #[serde(default)]
+    pub surface: Option<LaneSurface>,
+}
+
+/// A freeze that the lane adds, removes or changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FreezeRow {
+    /// `added`, `removed`, `extended`, `shortened`, or `changed` in another way.
+    pub change: String,
+    /// The test, or `property:ID`.
+    pub nodeid: String,
+    /// The entry's key; null in ledgers without signatures.
+    pub signature: Option<String>,
+    /// Its last day before; null where there was none.
+    pub before: Option<String>,
+    /// Its last day after; null where there is none.
+    pub after: Option<String>,
+    /// Why, in the words of whoever wrote the entry.
+    pub reason: Option<String>,
+    /// What it costs; null where that is not known.
+    pub price: Option<FreezePrice>,
+}
+
+/// What a freeze takes out of the surface.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FreezePrice {
+    /// How many tests of the coverage map it freezes.
+    pub tests: u64,
+    /// How many lines lose their only observer.
+    pub lines: u64,
+    /// Files that no live test runs any more.
+    pub files: Vec<String>,
+}
+
+/// Lines that a live test runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LaneSurface {
+    /// Before the change of the ledger.
+    pub before: u64,
+    /// After it.
+    pub after: u64,
 }
 
 /// A hold that a person acknowledged.

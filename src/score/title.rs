@@ -14,11 +14,22 @@ const MOST: usize = 120;
 pub(super) fn title(record: &Record, scope: &Scope) -> String {
     let title = match (record.verdict, scope) {
         (Verdict::Review, Scope::NotGated(why)) => format!("Not gated: {}", visible(why)),
+        (Verdict::Review, Scope::Gated) if let_in_by(record).is_some() => let_in(record),
         (Verdict::Review, Scope::Gated) if !record.acknowledged.is_empty() => acknowledged(record),
         (Verdict::Review, Scope::Gated) => seen(record),
         (Verdict::Hold | Verdict::Unscored | Verdict::Reject, _) => blocked(record),
     };
     elided(&title, MOST)
+}
+
+/// Who let a change of evidence in.
+fn let_in_by(record: &Record) -> Option<&str> {
+    record.lane.as_ref()?.approved_by.as_deref()
+}
+
+/// `Evidence let in by mia: 2 fixture files`.
+fn let_in(record: &Record) -> String {
+    format!("Evidence let in by {}: {}", visible(let_in_by(record).unwrap_or_default()), counted(record))
 }
 
 /// `Acknowledged by mia: build-edited, added-test`.
@@ -72,6 +83,11 @@ fn place(finding: &FindingRow, room: usize) -> String {
 fn seen(record: &Record) -> String {
     let evidence = record.rows.iter().any(|row| row.class.is_evidence());
     let opening = if evidence { "Evidence changed and acknowledged" } else { "Evidence intact" };
+    format!("{opening}: {}", counted(record))
+}
+
+/// `3 product files, 1 allowed`.
+fn counted(record: &Record) -> String {
     let first = [Class::Product, Class::Allowed, Class::Test];
     let rest = Class::ALL.into_iter().filter(|class| !first.contains(class));
     let counts = first.into_iter().chain(rest).filter_map(|class| {
@@ -86,5 +102,5 @@ fn seen(record: &Record) -> String {
             (_, _) => format!("{count} {name}"),
         })
         .collect();
-    format!("{opening}: {}", counts.join(", "))
+    counts.join(", ")
 }

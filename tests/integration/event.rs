@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use evidence_gate::event::{self, Cause, Event, Ignored, Malformed};
+use evidence_gate::event::{self, Cause, Event, Ignored, Malformed, Task, Way};
 use evidence_gate::words::{ForgeKind, InstallationId, PullNumber, RepositoryId};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -91,17 +91,9 @@ fn an_edit_counts_when_the_base_changed_and_only_then() {
 
 #[test]
 fn other_actions_are_ignored_by_name() {
-    for action in [
-        "assigned",
-        "auto_merge_enabled",
-        "dequeued",
-        "enqueued",
-        "labeled",
-        "locked",
-        "review_requested",
-        "teleported",
-        "Opened",
-    ] {
+    for action in
+        ["assigned", "auto_merge_enabled", "dequeued", "enqueued", "locked", "review_requested", "teleported", "Opened"]
+    {
         let expected = Ignored::Action { event: "pull_request".to_owned(), action: action.to_owned() };
         assert_eq!(ignored("pull_request", &pull_request(action)), expected);
     }
@@ -136,7 +128,7 @@ fn escaped_texts_are_read_like_plain_ones() {
 #[test]
 fn a_sha_or_a_name_that_cannot_be_one_refuses_the_body_even_where_the_action_is_ignored() {
     let about = "in the body of the \"pull_request\" event";
-    for action in ["opened", "labeled"] {
+    for action in ["opened", "assigned"] {
         let body = with(pull_request(action), "/pull_request/head/sha", json!("main"));
         assert_eq!(
             refusal("pull_request", body.to_string().as_bytes()),
@@ -182,7 +174,7 @@ fn each_known_event_must_carry_what_it_always_carries() {
             json!({"action": "edited", "issue": object, "comment": object}),
         ),
         ("issues", &["action", "issue"], json!({"action": "opened", "issue": object})),
-        ("merge_group", &["action", "merge_group"], json!({"action": "destroyed", "merge_group": object})),
+        ("merge_group", &["action", "merge_group"], json!({"action": "paused", "merge_group": object})),
         ("ping", &["zen", "hook_id"], json!({"zen": "Keep it logically awesome.", "hook_id": 1})),
         (
             "pull_request_review",
@@ -297,6 +289,22 @@ proptest! {
             // A byte that is no UTF-8 may stand in a text that is not read.
             let read: Value = serde_json::from_str(&String::from_utf8_lossy(&body)).unwrap();
             prop_assert_eq!(read["number"].as_u64(), Some(trigger.pull.0));
+        }
+    }
+}
+
+#[test]
+fn a_label_that_is_set_or_taken_away_is_kept_with_who_did_it_and_on_which_head() {
+    for (action, way) in [("labeled", Way::Set), ("unlabeled", Way::Removed)] {
+        let mut body = pull_request(action);
+        body["label"] = json!({"name": "evidence-edit"});
+        body["sender"] = json!({"id": 14, "login": "mia"});
+        let Event::Errand(errand) = parse("pull_request", &body).unwrap() else { panic!("no errand") };
+        let Task::Labelled { label, account, way: said, .. } = &errand.task else { panic!("{errand:?}") };
+        assert_eq!((label.as_str(), *account, *said, errand.by.as_deref()), ("evidence-edit", 14, way, Some("mia")));
+        for lacks in ["label", "sender"] {
+            let text = refusal("pull_request", without(body.clone(), lacks).to_string().as_bytes());
+            assert!(text.contains(lacks), "{text}");
         }
     }
 }

@@ -290,7 +290,7 @@ async fn a_pull_request_is_read_as_it_is() {
     let pull = github.pull(&widgets(), ME, PULL).await.unwrap();
     assert_eq!((pull.state, pull.draft, pull.changed_files), (PullState::Open, false, 2));
     assert_eq!((pull.head_branch.as_str(), pull.base_branch.as_str()), ("feature/x", "release/1.x"));
-    assert_eq!((pull.head, pull.author.as_str()), (head(), "octocat"));
+    assert_eq!((pull.head, pull.author.login.as_str()), (head(), "octocat"));
     assert_eq!(pull.labels, ["evidence-edit"]);
     assert_eq!(pull.head_repo.unwrap().as_str(), "octocat/widgets");
     assert_eq!(pull.repo_name.as_str(), "acme/widgets");

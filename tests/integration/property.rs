@@ -20,7 +20,7 @@ mod rules;
 const PRODUCT: &str = "def double(n):\n    return n + n\n";
 
 /// A property as a team writes it without a library: it draws from the seed, logs, and ends with 0 whatever it found.
-const PROPERTY: &str = r#"
+pub const PROPERTY: &str = r#"
 import json, os, random, sys
 sys.path.insert(0, os.environ["REPO_ROOT"] + "/src")
 mode = os.environ["PROPERTY_MODE"]
@@ -47,7 +47,7 @@ else:
         log(seed=seed, trials=trials, hits=trials, counterexample=None, exc_type=None, message=None)
 "#;
 
-const POLICY: &str = r#"schema = 1
+pub const POLICY: &str = r#"schema = 1
 [classes]
 extends = ["python"]
 [[property]]

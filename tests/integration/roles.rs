@@ -5,8 +5,12 @@
 mod approvals;
 mod base;
 mod commands;
+mod crowd;
+mod lane;
 mod missed;
 mod model;
+mod people;
+mod together;
 
 use std::time::Duration;
 

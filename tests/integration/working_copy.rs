@@ -100,6 +100,7 @@ impl WorkingCopy {
             map: None,
             maps: None,
             reviews: None,
+            lane: pipeline::LaneAsked::ByLabel,
             known_digests: None,
             running: pipeline::Running::default(),
             runner: "test".to_owned(),

@@ -87,6 +87,7 @@ impl Attempt<'_> {
             map: None,
             maps: None,
             reviews: None,
+            lane: pipeline::LaneAsked::ByLabel,
             known_digests: None,
             running: score::running(None, Some(oracles.path()), None)?,
             runner: "local".to_owned(),

@@ -153,6 +153,7 @@ impl Asked {
             map: None,
             maps: None,
             reviews: None,
+            lane: pipeline::LaneAsked::ByLabel,
             known_digests: self.known_digests.clone(),
             running,
             runner: "local".to_owned(),

@@ -139,6 +139,7 @@ fn one(args: &SimulateArgs, git: &Git, change: &str, clock: fn() -> Timestamp) -
         map: args.map.clone(),
         oracles: args.oracles.clone(),
         seed: None,
+        lane: false,
         config: args.config.clone(),
         format,
         output: args.output.clone(),

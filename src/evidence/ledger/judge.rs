@@ -80,6 +80,17 @@ pub fn sound(
     [unbound, incomplete, over_budget(policy, origin, ledger)].into_iter().flatten().collect()
 }
 
+/// What is wrong with one entry, one phrase each.
+pub fn entry_faults(
+    freeze: &Freeze,
+    ledger: &Ledger,
+    bound: &BTreeMap<String, Bound>,
+    policy: &Policy,
+    today: Date,
+) -> Vec<String> {
+    [unbound(freeze, bound), incomplete(freeze, ledger, policy, today)].into_iter().flatten().collect()
+}
+
 fn faulty(ledger: &Ledger, judge: impl Fn(&Freeze) -> Option<String>) -> Vec<(&Freeze, String)> {
     ledger.freezes.iter().filter_map(|freeze| Some((freeze, judge(freeze)?))).collect()
 }

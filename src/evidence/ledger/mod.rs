@@ -16,10 +16,10 @@ pub use facts::{Bound, LedgerFacts};
 pub use frozen::{Freeze, FrozenFailure, Ledger, Shape};
 pub use general::too_general;
 pub(super) use judge::LedgerOracle;
-pub use judge::sound;
+pub use judge::{entry_faults, sound};
 pub use matching::{Failure, Match};
 pub use normalise::Normaliser;
-pub use parse::{LARGEST_LEDGER, LedgerError, LedgerFault, parse};
+pub use parse::{LARGEST_LEDGER, LedgerError, LedgerFault, parse, parse_entries};
 pub use signature::{MessageDigest, NotADigest, Signature};
 
 /// The fewest digits by which a ledger may name a commit.

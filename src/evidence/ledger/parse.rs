@@ -66,9 +66,13 @@ impl std::error::Error for LedgerError {}
 /// Reads a ledger of any shape (DESIGN 4.3). Dates must be `YYYY-MM-DD` and in order, keys must fit their fields, no key may stand
 /// twice. That a reason, a citation, a date or a bound commit is missing is no error here: it has rules of its own.
 pub fn parse(bytes: &[u8]) -> Result<Ledger, LedgerError> {
-    let Json::Object(mut top) = json::read(bytes).map_err(LedgerError::Document)? else {
-        return Err(LedgerError::Document("a ledger is a JSON object".to_owned()));
-    };
+    let (ledger, faults) = parse_entries(bytes).map_err(LedgerError::Document)?;
+    if faults.is_empty() { Ok(ledger) } else { Err(LedgerError::Entries(faults)) }
+}
+
+/// The entries that can be read, and what is wrong with the others; the error is of the document as a whole.
+pub fn parse_entries(bytes: &[u8]) -> Result<(Ledger, Vec<LedgerFault>), String> {
+    let Json::Object(mut top) = json::read(bytes)? else { return Err("a ledger is a JSON object".to_owned()) };
     let mut take = |key: &str| {
         let at = top.iter().position(|(name, _)| name == key)?;
         Some(top.remove(at).1)
@@ -78,11 +82,11 @@ pub fn parse(bytes: &[u8]) -> Result<Ledger, LedgerError> {
     let source = take("source");
     if let Some((key, _)) = top.first() {
         let key: String = key.chars().take(80).collect();
-        return Err(LedgerError::Document(format!(
+        return Err(format!(
             "the key `{key}` is not known: a ledger has `schema` and `freezes`, or `schema` and `frozen` in its first shape"
-        )));
+        ));
     }
-    let wrong = |why: &str| Err(LedgerError::Document(why.to_owned()));
+    let wrong = |why: &str| Err(why.to_owned());
     let mut reader = Reader::default();
     let (shape, freezes) = match (schema, source, body) {
         (Some(Json::Integer(2)), None, (Some(Json::Object(entries)), None, None)) => {
@@ -98,14 +102,14 @@ pub fn parse(bytes: &[u8]) -> Result<Ledger, LedgerError> {
         }
         (Some(Json::Integer(1)), _, _) => return wrong("a ledger of schema 1 has `frozen`, a list, and nothing else"),
         (Some(Json::Integer(other)), _, _) => {
-            return Err(LedgerError::Document(format!("schema {other} is not known: 2 is, and 1")));
+            return Err(format!("schema {other} is not known: 2 is, and 1"));
         }
         (Some(other), _, _) => {
-            return Err(LedgerError::Document(format!("`schema` is {}, and 2 is wanted", other.kind())));
+            return Err(format!("`schema` is {}, and 2 is wanted", other.kind()));
         }
         (None, _, _) => return wrong("it has neither `schema` and `freezes` nor one of the older shapes"),
     };
-    if reader.faults.is_empty() { Ok(Ledger { shape, freezes }) } else { Err(LedgerError::Entries(reader.faults)) }
+    Ok((Ledger { shape, freezes }, reader.faults))
 }
 
 #[derive(Default)]

@@ -113,13 +113,13 @@ struct There<'a> {
 
 /// How a tree fails a line of the lock.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Fault {
+pub(in crate::evidence) enum Unfulfilled {
     OtherBytes,
     Missing,
     NoFile,
 }
 
-impl Fault {
+impl Unfulfilled {
     fn word(self) -> &'static str {
         match self {
             Self::OtherBytes => "with other bytes",
@@ -130,7 +130,7 @@ impl Fault {
 }
 
 fn held_against(facts: &Facts<'_>, origin: &str, lock: &Lock, trees: &LockedTrees) -> Vec<Finding> {
-    let named = |rule, faults: &[(&BytePath, Fault)], where_: &str| {
+    let named = |rule, faults: &[(&BytePath, Unfulfilled)], where_: &str| {
         (!faults.is_empty()).then(|| Finding::new(rule, sentence(faults, origin, where_)).at(places(faults)))
     };
     [
@@ -145,7 +145,7 @@ fn held_against(facts: &Facts<'_>, origin: &str, lock: &Lock, trees: &LockedTree
 
 impl LockedTrees {
     /// What the base's tip itself does not fulfil.
-    pub(super) fn stale<'a>(&self, lock: &'a Lock) -> Vec<(&'a BytePath, Fault)> {
+    pub(super) fn stale<'a>(&self, lock: &'a Lock) -> Vec<(&'a BytePath, Unfulfilled)> {
         let LockedBase::Listed(files) = &self.base else { return Vec::new() };
         let mut files = files.iter().peekable();
         let mut stale = Vec::new();
@@ -158,7 +158,7 @@ impl LockedTrees {
     }
 
     /// What the merged tree does not fulfil. Where it has what the base has, there is no row, and the base alone is to blame.
-    fn broken<'a>(&self, lock: &'a Lock) -> Vec<(&'a BytePath, Fault)> {
+    fn broken<'a>(&self, lock: &'a Lock) -> Vec<(&'a BytePath, Unfulfilled)> {
         let mut rows: BTreeMap<&BytePath, Option<There<'_>>> = BTreeMap::new();
         for row in self.merged.iter().flatten() {
             if let Some(old) = &row.old {
@@ -181,17 +181,22 @@ fn there(file: &TreeFile) -> There<'_> {
 }
 
 /// A symbolic link is not followed: what stands there must be a file, and must have the bytes. Bytes that nobody read are other bytes.
-fn fault(locked: &Locked, there: Option<There<'_>>, trees: &LockedTrees) -> Option<Fault> {
-    let Some(there) = there else { return Some(Fault::Missing) };
+fn fault(locked: &Locked, there: Option<There<'_>>, trees: &LockedTrees) -> Option<Unfulfilled> {
+    let Some(there) = there else { return Some(Unfulfilled::Missing) };
     if !there.mode.is_file() {
-        return Some(Fault::NoFile);
+        return Some(Unfulfilled::NoFile);
     }
     let wanted = locked.digest?;
-    (trees.digests.get(there.id) != Some(&wanted)).then_some(Fault::OtherBytes)
+    (trees.digests.get(there.id) != Some(&wanted)).then_some(Unfulfilled::OtherBytes)
 }
 
-fn sentence(faults: &[(&BytePath, Fault)], origin: &str, where_: &str) -> String {
-    let kinds: BTreeSet<Fault> = faults.iter().map(|(_, fault)| *fault).collect();
+/// What the base's side of these trees does not fulfil. The lane puts the merged tree there.
+pub(in crate::evidence) fn unfulfilled<'a>(lock: &'a Lock, trees: &LockedTrees) -> Vec<(&'a BytePath, Unfulfilled)> {
+    trees.stale(lock)
+}
+
+fn sentence(faults: &[(&BytePath, Unfulfilled)], origin: &str, where_: &str) -> String {
+    let kinds: BTreeSet<Unfulfilled> = faults.iter().map(|(_, fault)| *fault).collect();
     let kinds: Vec<String> = kinds
         .into_iter()
         .map(|kind| {
@@ -204,13 +209,17 @@ fn sentence(faults: &[(&BytePath, Fault)], origin: &str, where_: &str) -> String
     format!("{files} not {where_} as the fixture lock {origin} says: {}", kinds.join(", "))
 }
 
-fn places<'a>(faults: &'a [(&'a BytePath, Fault)]) -> impl Iterator<Item = Location> + 'a {
+fn places<'a>(faults: &'a [(&'a BytePath, Unfulfilled)]) -> impl Iterator<Item = Location> + 'a {
     faults.iter().map(|(path, _)| Location::file(path))
 }
 
 /// Files that the merged tree has and the base has not, below the folder of a locked file. The root is the folder of everything and
 /// counts for nothing; tests, their configuration, build files and the product have judges of their own.
-fn not_locked(facts: &Facts<'_>, lock: &Lock, trees: &LockedTrees) -> Option<Finding> {
+pub(in crate::evidence) fn added_beside<'a>(
+    facts: &Facts<'_>,
+    lock: &Lock,
+    trees: &'a LockedTrees,
+) -> Vec<&'a BytePath> {
     let mut added: Vec<&BytePath> = trees
         .merged
         .iter()
@@ -221,13 +230,18 @@ fn not_locked(facts: &Facts<'_>, lock: &Lock, trees: &LockedTrees) -> Option<Fin
         .filter(|path| lock.at(path).is_none())
         .collect();
     if added.is_empty() {
-        return None;
+        return added;
     }
     let folders: BTreeSet<&[u8]> = lock.files.iter().filter_map(|locked| folder(locked.path.as_bytes())).collect();
     added.retain(|path| {
         std::iter::successors(folder(path.as_bytes()), |inner| folder(inner)).any(|outer| folders.contains(outer))
     });
     added.sort();
+    added
+}
+
+fn not_locked(facts: &Facts<'_>, lock: &Lock, trees: &LockedTrees) -> Option<Finding> {
+    let added = added_beside(facts, lock, trees);
     if added.is_empty() {
         return None;
     }

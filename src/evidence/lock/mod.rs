@@ -9,6 +9,6 @@ mod line;
 mod parse;
 
 pub use facts::{LockFacts, LockedBase, LockedTrees, blobs_to_hash, folders_to_list, touches};
-pub(super) use judge::LockOracle;
+pub(super) use judge::{LockOracle, Unfulfilled, added_beside, unfulfilled};
 pub use line::{checked_name, line};
 pub use parse::{LARGEST_LOCK, Lock, LockError, Locked, Spelling, parse};

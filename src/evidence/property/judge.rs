@@ -1,8 +1,10 @@
 //! The rules about properties.
 
+use jiff::civil::Date;
+
 use super::table::{Beside, Meaning, meaning};
 use super::{Failed, KnownBad, Outcome, PropertyFacts, Sample, node_id};
-use crate::evidence::ledger::{Failure, LedgerFacts, Match};
+use crate::evidence::ledger::{Failure, Ledger, LedgerFacts, Match};
 use crate::evidence::{Facts, Finding, Rule, wording};
 use crate::policy::Class;
 use crate::words::Verdict;
@@ -28,7 +30,7 @@ static PROPERTY_FAILED_ON_BASE: Rule = Rule {
     verdict: Verdict::Hold,
     when: "A property fails on the merged tree exactly as it fails on the base.",
     innocent: "The failure is older than the change: it can be cited and frozen on the base branch, and not here.",
-    next: "A maintainer repairs the base branch or freezes the failure there; a person decides on this change.",
+    next: "A maintainer repairs the base branch or freezes the failure there; a person decides on this change, and a maintainer approves this head.",
 };
 
 static PROPERTY_BASE_UNKNOWN: Rule = Rule {
@@ -69,7 +71,7 @@ static FREEZE_OPEN: Rule = Rule {
     verdict: Verdict::Hold,
     when: "A property holds while an unexpired freeze of it stands.",
     innocent: "The failure is flaky, or was repaired and the freeze forgotten.",
-    next: "A person looks at this head; a maintainer takes the freeze out on the base branch once the failure is repaired.",
+    next: "A person looks at this head, and a maintainer approves it; the freeze goes from the base branch once the failure is repaired.",
 };
 
 static SAMPLE_STALE: Rule = Rule {
@@ -94,7 +96,7 @@ pub(in crate::evidence) static FLAKY_OUTCOME: Rule = Rule {
     verdict: Verdict::Hold,
     when: "Two runs with the same inputs ended in different ways; the worse one stands.",
     innocent: "What is observed depends on time or chance.",
-    next: "Make the outcome depend on the seed alone; another run does not replace the worse outcome.",
+    next: "Make the outcome depend on the seed alone; another run does not replace the worse outcome, and a maintainer may approve this head.",
 };
 
 pub(in crate::evidence) static RULES: &[&Rule] = &[
@@ -219,7 +221,7 @@ fn of_trials(facts: &Facts<'_>, property: &PropertyFacts) -> Option<Finding> {
 }
 
 /// `AssertionError: 3 > 2 (counterexample 0)`.
-fn told(failed: &Failed) -> String {
+pub(in crate::evidence) fn told(failed: &Failed) -> String {
     let what = format!("{}: {}", wording::text(&failed.exc_type), wording::text(failed.message.trim()));
     match failed.counterexample() {
         Some(input) => format!("{what} (counterexample {})", wording::text(&input.to_string())),
@@ -254,9 +256,13 @@ pub fn frozen(facts: &Facts<'_>, property: &PropertyFacts) -> bool {
 
 /// The freeze that the failure on the merged tree falls under; none where it did not fail.
 fn frozen_by<'a>(facts: &Facts<'a>, property: &PropertyFacts) -> Match<'a> {
-    let (LedgerFacts::Read { ledger, .. }, Outcome::Failed(failed)) = (facts.ledger, &property.merged) else {
-        return Match::None;
-    };
+    let LedgerFacts::Read { ledger, .. } = facts.ledger else { return Match::None };
+    matching(ledger, property, facts.today)
+}
+
+/// The freeze of a ledger that the failure on the merged tree falls under; none where it did not fail.
+pub fn matching<'a>(ledger: &'a Ledger, property: &PropertyFacts, today: Date) -> Match<'a> {
+    let Outcome::Failed(failed) = &property.merged else { return Match::None };
     let nodeid = node_id(&property.id);
     let failure = Failure {
         nodeid: &nodeid,
@@ -265,5 +271,5 @@ fn frozen_by<'a>(facts: &Facts<'a>, property: &PropertyFacts) -> Match<'a> {
         message: &failed.message,
         error_code: None,
     };
-    ledger.matching(&failure, facts.today)
+    ledger.matching(&failure, today)
 }

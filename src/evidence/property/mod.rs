@@ -10,8 +10,8 @@ mod outcome;
 mod table;
 
 pub use facts::{Flaky, KnownBad, PropertyFacts, Sample, node_id};
-pub use judge::frozen;
-pub(super) use judge::{FLAKY_OUTCOME, FREEZE_EXPIRED, RULES, environment_missing, judge, misses_environment};
+pub(super) use judge::{FLAKY_OUTCOME, FREEZE_EXPIRED, RULES, environment_missing, judge, misses_environment, told};
+pub use judge::{frozen, matching};
 pub use log::{Asked, LogFault, TrialLog};
 pub use outcome::{Failed, Outcome, known_bad, sample, trials};
 pub use table::{Beside, Meaning, meaning};

@@ -58,7 +58,7 @@ static DELETION_ONLY: Rule = Rule {
     verdict: Verdict::Hold,
     when: "Code of the product is taken away and no line of code is added. While a freeze is live that is unscored; `surface.deletion_only = \"score\"` leaves the removed lines to the other rules.",
     innocent: "Dead code is removed.",
-    next: "A person checks that nothing needs what is removed; while a freeze is live, a maintainer lifts it first.",
+    next: "A person checks that nothing needs what is removed, and a maintainer approves this head; while a freeze is live, a maintainer lifts it first.",
 };
 
 static MAP_JITTER: Rule = Rule {

@@ -44,7 +44,7 @@ static TREE_TEST_FAILED_ON_BASE: Rule = Rule {
     verdict: Verdict::Hold,
     when: "A live test fails on the merged tree exactly as it fails on the base.",
     innocent: "The failure is older than the change.",
-    next: "A maintainer repairs the base branch or freezes the failure there; a person decides on this change.",
+    next: "A maintainer repairs the base branch or freezes the failure there; a person decides on this change, and a maintainer approves this head.",
 };
 
 pub(in crate::evidence) static RULES: &[&Rule] =

@@ -22,8 +22,8 @@ use super::shapes::{PullShape, RefShape, RunShape, RunsShape};
 use super::tokens::{App, Key, Scope, Token};
 use super::wire::{Repeat, Wire};
 use crate::forge::{
-    Annotation, AnnotationLevel, Button, Clock, Conclusion, Forge, ForgeError, NewRun, Output, PostedRun, Pull,
-    PullCommit, Remote, Review, RunUpdate,
+    Account, Annotation, AnnotationLevel, Button, Clock, Conclusion, Forge, ForgeError, NewRun, Output, PostedRun,
+    Pull, PullCommit, Remote, Review, RunUpdate,
 };
 use crate::words::{BaseSha, HeadSha, InstallationId, PullNumber, RepoRef, Role, RunId};
 
@@ -328,6 +328,16 @@ impl Forge for GitHub {
         pull: PullNumber,
     ) -> Result<Vec<Review>, ForgeError> {
         self.reviews_of(repo, installation, pull).await
+    }
+
+    async fn label_setter(
+        &self,
+        repo: &RepoRef,
+        installation: Option<InstallationId>,
+        pull: PullNumber,
+        label: &str,
+    ) -> Result<Option<Account>, ForgeError> {
+        self.label_setter_of(repo, installation, pull, label).await
     }
 
     async fn pull_commits(

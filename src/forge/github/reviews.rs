@@ -1,7 +1,8 @@
-//! Who reviewed a pull request, and whose its commits are.
+//! Who reviewed a pull request, whose its commits are, and who set its labels.
 //!
 //! Facts: <https://docs.github.com/en/rest/pulls/reviews#list-reviews-for-a-pull-request> (in the order of time),
-//! <https://docs.github.com/en/rest/pulls/pulls#list-commits-on-a-pull-request> (at most 250)
+//! <https://docs.github.com/en/rest/pulls/pulls#list-commits-on-a-pull-request> (at most 250),
+//! <https://docs.github.com/en/rest/issues/events#list-issue-events> (oldest first; what an event is about names no head)
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -17,6 +18,7 @@ const MOST_PAGES: usize = 50;
 
 const REVIEWS: &str = "list the reviews";
 const COMMITS: &str = "list the pull request's commits";
+const EVENTS: &str = "list the pull request's events";
 
 #[derive(Deserialize)]
 struct AccountShape {
@@ -60,7 +62,36 @@ struct Maybe {
     r#type: Option<String>,
 }
 
+#[derive(Deserialize)]
+struct EventShape {
+    event: String,
+    actor: Option<AccountShape>,
+    label: Option<LabelShape>,
+}
+
+#[derive(Deserialize)]
+struct LabelShape {
+    name: String,
+}
+
 impl GitHub {
+    /// [`crate::forge::Forge::label_setter`]. GitHub takes two labels for one that differ in case alone.
+    pub(super) async fn label_setter_of(
+        &self,
+        repo: &RepoRef,
+        installation: Option<InstallationId>,
+        pull: PullNumber,
+        label: &str,
+    ) -> Result<Option<Account>, ForgeError> {
+        let path = ["issues", &pull.to_string(), "events"];
+        let events: Vec<EventShape> = self.all_of(repo, installation, &path, EVENTS).await?;
+        let about =
+            |event: &EventShape| event.label.as_ref().is_some_and(|of| of.name.to_lowercase() == label.to_lowercase());
+        let newest =
+            events.into_iter().rfind(|event| matches!(event.event.as_str(), "labeled" | "unlabeled") && about(event));
+        Ok(newest.filter(|event| event.event == "labeled").and_then(|event| event.actor).map(AccountShape::account))
+    }
+
     /// [`crate::forge::Forge::reviews`]
     pub(super) async fn reviews_of(
         &self,
@@ -68,7 +99,8 @@ impl GitHub {
         installation: Option<InstallationId>,
         pull: PullNumber,
     ) -> Result<Vec<Review>, ForgeError> {
-        let shapes: Vec<ReviewShape> = self.all_of(repo, installation, pull, "reviews", REVIEWS).await?;
+        let shapes: Vec<ReviewShape> =
+            self.all_of(repo, installation, &["pulls", &pull.to_string(), "reviews"], REVIEWS).await?;
         let read = shapes.into_iter().map(ReviewShape::review).collect::<Result<Vec<_>, _>>()?;
         Ok(read.into_iter().flatten().collect())
     }
@@ -80,7 +112,8 @@ impl GitHub {
         installation: Option<InstallationId>,
         pull: PullNumber,
     ) -> Result<Vec<PullCommit>, ForgeError> {
-        let shapes: Vec<CommitShape> = self.all_of(repo, installation, pull, "commits", COMMITS).await?;
+        let shapes: Vec<CommitShape> =
+            self.all_of(repo, installation, &["pulls", &pull.to_string(), "commits"], COMMITS).await?;
         shapes.into_iter().map(CommitShape::commit).collect()
     }
 
@@ -88,12 +121,11 @@ impl GitHub {
         &self,
         repo: &RepoRef,
         installation: Option<InstallationId>,
-        pull: PullNumber,
-        what: &'static str,
+        path: &[&str],
         doing: &'static str,
     ) -> Result<Vec<T>, ForgeError> {
         let key = self.key(repo, installation, Scope::Read).await?;
-        let mut url = self.repo_url(repo, &["pulls", &pull.to_string(), what]);
+        let mut url = self.repo_url(repo, path);
         url.query_pairs_mut().append_pair("per_page", "100");
         let mut all = Vec::new();
         for _ in 0..MOST_PAGES {

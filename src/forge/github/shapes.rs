@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::Deserialize;
 
 use super::answer::tame;
-use crate::forge::{ForgeError, PostedRun, Pull, PullState};
+use crate::forge::{Account, ForgeError, PostedRun, Pull, PullState};
 use crate::words::{BaseSha, HeadSha, PullNumber, RepoName, RepositoryId, RunId};
 
 /// A pull request.
@@ -45,7 +45,17 @@ struct RepoShape {
 
 #[derive(Deserialize)]
 struct UserShape {
+    id: u64,
     login: String,
+    r#type: Option<String>,
+}
+
+impl UserShape {
+    /// An account whose kind is not told is no person.
+    fn account(self) -> Account {
+        let is_bot = self.r#type.as_deref() != Some("User") || self.login.ends_with("[bot]");
+        Account { id: self.id, login: self.login, is_bot }
+    }
 }
 
 #[derive(Deserialize)]
@@ -78,7 +88,9 @@ impl PullShape {
                 .transpose()?,
             base_branch: self.base.r#ref,
             // GitHub shows the account "ghost" where the author's was deleted, and null in the API.
-            author: self.user.map_or_else(|| "ghost".to_owned(), |user| user.login),
+            author: self
+                .user
+                .map_or_else(|| Account { id: 0, login: "ghost".to_owned(), is_bot: true }, UserShape::account),
             labels: self.labels.into_iter().map(|label| label.name).collect(),
             changed_files: self.changed_files,
             repo_name: word::<RepoName>(doing, "base.repo.full_name", &self.base.repo.full_name)?,
@@ -188,7 +200,7 @@ mod tests {
 
     fn pull(change: impl FnOnce(&mut serde_json::Value)) -> Result<Pull, ForgeError> {
         let mut json = serde_json::json!({
-            "number": 7, "state": "open", "draft": true, "changed_files": 3, "user": { "login": "octocat", "type": "User" },
+            "number": 7, "state": "open", "draft": true, "changed_files": 3, "user": { "id": 1, "login": "octocat", "type": "User" },
             "labels": [{ "name": "evidence-edit" }],
             "head": { "sha": "a".repeat(40), "ref": "feature", "repo": { "id": 2, "full_name": "fork/widgets" } },
             "base": { "sha": "b".repeat(40), "ref": "main", "repo": { "id": 1, "full_name": "acme/widgets" } },
@@ -204,7 +216,7 @@ mod tests {
             json["user"] = serde_json::Value::Null;
         })
         .expect("nulls are documented");
-        assert_eq!((read.head_repo, read.author.as_str()), (None, "ghost"));
+        assert_eq!((read.head_repo, read.author.login.as_str()), (None, "ghost"));
     }
 
     #[test]

@@ -38,6 +38,13 @@ struct OpenShape {
     number: u64,
     head: TipShape,
     base: BaseShape,
+    #[serde(default)]
+    labels: Vec<LabelShape>,
+}
+
+#[derive(Deserialize)]
+struct LabelShape {
+    name: String,
 }
 
 #[derive(Deserialize)]
@@ -101,6 +108,7 @@ impl OpenShape {
             head: word(doing, "head.sha", &self.head.sha)?,
             base: word(doing, "base.sha", &self.base.sha)?,
             base_branch: self.base.r#ref,
+            labels: self.labels.into_iter().map(|label| label.name).collect(),
             repository: self.base.repo.repository(doing)?,
         })
     }

@@ -8,10 +8,11 @@ use super::kept::Kept;
 use super::{Brought, layout};
 use crate::change::{BytePath, Git, Sha256};
 use crate::config;
+use crate::evidence::property::PropertyFacts;
 use crate::evidence::{Facts, Runs, asks_for_properties};
 use crate::pipeline::collect::Fetch;
 use crate::pipeline::{PipelineError, Question};
-use crate::policy::Policy;
+use crate::policy::{Policy, Property};
 use crate::sandbox::{Limits, Mount, Sandbox, SandboxError};
 use crate::words::{ObjectId, with_causes};
 
@@ -56,17 +57,17 @@ pub(super) enum Side {
 }
 
 impl<'a> Bench<'a> {
-    /// Makes the scratch folder and lays the oracles out. The trees follow when they are asked for.
+    /// Makes the scratch folder and lays the oracles of a commit or tree out. The trees follow when they are asked for.
     pub(super) fn lay_out(
         git: &'a Git,
         question: &'a Question,
         policy: &'a Policy,
-        merged: &'a ObjectId,
+        (merged, oracles_of): (&'a ObjectId, &ObjectId),
         sandbox: Arc<dyn Sandbox>,
         fetch: Fetch<'a>,
     ) -> Result<Self, PipelineError> {
         let scratch = layout::scratch()?;
-        let oracles = lay_out_oracles(git, question, policy, scratch.path(), fetch)?;
+        let oracles = lay_out_oracles(git, question, (policy, oracles_of), scratch.path(), fetch)?;
         let kept = Kept::at(question.running.outcomes.clone());
         Ok(Self { git, question, policy, merged, kept, sandbox, fetch, scratch, oracles })
     }
@@ -85,6 +86,30 @@ impl<'a> Bench<'a> {
                 brought.properties.push(row);
             }
         }
+        self.run_tests(facts, properties, brought)
+    }
+
+    /// These properties on the merged tree alone, and then the live tests.
+    pub(super) fn run_proposed(
+        &mut self,
+        facts: &Facts<'_>,
+        touched: &[Property],
+        brought: &mut Brought,
+    ) -> Result<Runs, Stopped> {
+        for property in touched {
+            let (found, row) = self.observed(property)?;
+            brought.proposed.push(found);
+            brought.properties.push(row);
+        }
+        self.run_tests(facts, Vec::new(), brought)
+    }
+
+    fn run_tests(
+        &mut self,
+        facts: &Facts<'_>,
+        properties: Vec<PropertyFacts>,
+        brought: &mut Brought,
+    ) -> Result<Runs, Stopped> {
         let mut tests = None;
         if let Some(asked) = &self.policy.tree_tests {
             let (facts, row) = self.tree_tests(facts, asked)?;
@@ -170,11 +195,11 @@ pub(super) fn not_started(error: &SandboxError) -> Result<String, Stopped> {
     }
 }
 
-/// The operator's oracles, or those of the base's tip: never the head's.
+/// The operator's oracles, or those of the base's tip. Those of the merged tree only where they themselves are judged, in the evidence lane.
 fn lay_out_oracles(
     git: &Git,
     question: &Question,
-    policy: &Policy,
+    (policy, of): (&Policy, &ObjectId),
     scratch: &Path,
     fetch: Fetch<'_>,
 ) -> Result<Option<String>, PipelineError> {
@@ -185,7 +210,7 @@ fn lay_out_oracles(
         Some(digest)
     } else {
         let root = BytePath::new(policy.oracles.root.as_str());
-        match git.file_at(question.base.id(), &root)? {
+        match git.file_at(of, &root)? {
             Some((mode, tree)) if mode == crate::change::Mode::TREE => {
                 let files = layout::write_tree(git, &tree, &whole, fetch)?;
                 layout::write_tree(git, &tree, &without_samples, fetch)?;

@@ -41,12 +41,27 @@ impl Bench<'_> {
         facts: &Facts<'_>,
         property: &Property,
     ) -> Result<(PropertyFacts, PropertyRow), Stopped> {
+        let (mut found, row) = self.observed(property)?;
+        if matches!(found.merged, Outcome::Failed(_)) && !frozen(facts, &found) {
+            self.tell(&format!("property {}: {}; the base with the same seed", property.id, found.merged.told()));
+            found.base = Some(self.trials_on_base(property, &self.asked(property))?);
+        }
+        Ok((found, row))
+    }
+
+    fn asked(&self, property: &Property) -> Asked {
         let seed = self.question.running.seed.unwrap_or(property.seed);
-        let asked = Asked { id: property.id.clone(), seed, trials: property.trials };
+        Asked { id: property.id.clone(), seed, trials: property.trials }
+    }
+
+    /// Runs it on the merged tree alone.
+    pub(super) fn observed(&mut self, property: &Property) -> Result<(PropertyFacts, PropertyRow), Stopped> {
+        let asked = self.asked(property);
+        let seed = asked.seed;
         let keep = self.policy.freeze.keep.clone();
         self.tell(&format!("property {}: {} trials with the seed {seed}", property.id, property.trials));
         let (merged, log, flaky) = self.trials(property, &asked, Side::Merged, &keep)?;
-        let mut found = PropertyFacts {
+        let found = PropertyFacts {
             id: property.id.clone(),
             seed,
             merged,
@@ -55,10 +70,6 @@ impl Bench<'_> {
             known_bad: self.known_bad(property, seed)?,
             flaky,
         };
-        if matches!(found.merged, Outcome::Failed(_)) && !frozen(facts, &found) {
-            self.tell(&format!("property {}: {}; the base with the same seed", property.id, found.merged.told()));
-            found.base = Some(self.trials_on_base(property, &asked)?);
-        }
         self.tell(&format!("property {}: {}", property.id, found.merged.told()));
         let row = self.row(property, &found, &log, &keep);
         Ok((found, row))

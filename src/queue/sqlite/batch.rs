@@ -10,7 +10,7 @@ use super::rows::PullKey;
 use super::write::Write;
 use super::{seen, work};
 use crate::delivery::Stored;
-use crate::event::{Cause, Event, Trigger};
+use crate::event::{Cause, Errand, Event, Trigger};
 use crate::queue::coalesce::{Folded, Standing};
 
 /// What the table of seen deliveries said.
@@ -111,9 +111,23 @@ impl Incoming {
             Novelty::Replay => Came::Replayed,
             Novelty::Duplicate | Novelty::OtherBody => return Ok(()),
         };
-        let Event::Errand(errand) = &self.asks else { return Ok(()) };
-        if errands::queue(db, errand, Some(self.id.as_str()), came, self.received).await? {
-            *kept = Kept::Stored(Stored::Queued);
+        let queue = async |db: &mut SqliteConnection, errand: &Errand| {
+            errands::queue(db, errand, Some(self.id.as_str()), came, self.received).await
+        };
+        match &self.asks {
+            Event::Errand(errand) => {
+                if queue(db, errand).await? {
+                    *kept = Kept::Stored(Stored::Queued);
+                }
+            }
+            Event::Trigger(trigger) => {
+                if let Some(errand) = trigger.also()
+                    && others_have_its_head(db, trigger).await?
+                {
+                    queue(db, &errand).await?;
+                }
+            }
+            Event::Ignored(_) => {}
         }
         Ok(())
     }
@@ -127,4 +141,12 @@ impl Incoming {
             Event::Trigger(_) | Event::Errand(_) | Event::Ignored(_) => Ok(false),
         }
     }
+}
+
+/// Whether another pull request was judged on the head that the delivery names.
+async fn others_have_its_head(db: &mut SqliteConnection, trigger: &Trigger) -> Result<bool, sqlx::Error> {
+    let (forge, repository, pull) = PullKey::of(trigger).columns();
+    let sql = "SELECT EXISTS (SELECT 1 FROM evaluations WHERE forge = ? AND repository = ? AND head = ? AND pull != ?)";
+    let query = sqlx::query_scalar(sql).bind(forge).bind(repository);
+    query.bind(trigger.head.as_ref().map(ToString::to_string)).bind(pull).fetch_one(db).await
 }

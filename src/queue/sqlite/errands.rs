@@ -211,3 +211,27 @@ async fn retry(db: &mut SqliteConnection, lease: &ErrandLease, due: Timestamp, w
     .await?;
     if done.rows_affected() == 0 { delete(db, lease.id).await } else { Ok(()) }
 }
+
+/// [`crate::queue::Errands::revive_errand`]. Its like that is queued already does the work of both.
+pub(super) async fn revive(writer: &SqlitePool, errand: i64, now: Timestamp) -> Result<(), QueueError> {
+    const DOING: &str = "revive an errand";
+    let mut write = Write::begin(writer).await.doing(DOING)?;
+    let db = write.connection();
+    let done = sqlx::query(
+        "UPDATE errands SET state = 'queued', due = ?1, attempt = 0 WHERE id = ?2 AND state = 'dead'
+         AND NOT EXISTS (SELECT 1 FROM errands AS other WHERE other.key = errands.key AND other.state = 'queued')",
+    )
+    .bind(micros(now))
+    .bind(errand)
+    .execute(&mut *db)
+    .await
+    .doing(DOING)?;
+    if done.rows_affected() == 0 {
+        let gone = sqlx::query("DELETE FROM errands WHERE id = ? AND state = 'dead'").bind(errand).execute(db).await;
+        if gone.doing(DOING)?.rows_affected() == 0 {
+            write.undo().await.doing(DOING)?;
+            return Err(QueueError::NoDeadErrand { errand });
+        }
+    }
+    write.commit().await.doing(DOING)
+}

@@ -16,8 +16,8 @@ use super::write::{Doing as _, Write};
 use super::{body, work};
 use crate::event::{Errand, Trigger};
 use crate::queue::{
-    Answer, Audit, AuditFilter, ErrandLease, Errands, EvaluationId, Fenced, Generation, Hanging, Lease, QueueError,
-    Reserved, RunnerId, Settled, Standing,
+    Answer, Audit, AuditFilter, DeadErrand, ErrandLease, Errands, EvaluationId, Fenced, Generation, Hanging, Lease,
+    QueueError, Reserved, RunnerId, Settled, Standing,
 };
 use crate::words::{DeliveryId, ForgeKind, HeadSha, InstallationId, PullNumber, RepoRef, RepositoryId, RunId, Verdict};
 
@@ -65,12 +65,21 @@ impl Errands for SqliteQueue {
         Ok(fenced)
     }
 
-    async fn dead_errands(&self, most: u32) -> Result<Vec<(String, u32, String)>, QueueError> {
-        let sql = "SELECT key, attempt, coalesce(error, '') FROM errands WHERE state = 'dead' ORDER BY id DESC LIMIT ?";
+    async fn dead_errands(&self, most: u32) -> Result<Vec<DeadErrand>, QueueError> {
+        type Row = (i64, String, i64, String);
+        let sql =
+            "SELECT id, key, attempt, coalesce(error, '') FROM errands WHERE state = 'dead' ORDER BY id DESC LIMIT ?";
         let query = sqlx::query_as(sql).bind(i64::from(most));
-        let rows: Vec<(String, i64, String)> = query.fetch_all(&self.readers).await.doing("list dead errands")?;
-        let row = |(key, tries, why): (String, i64, String)| (key, u32::try_from(tries).unwrap_or(u32::MAX), why);
+        let rows: Vec<Row> = query.fetch_all(&self.readers).await.doing("list dead errands")?;
+        let row =
+            |(id, key, tries, why): Row| DeadErrand { id, key, tries: u32::try_from(tries).unwrap_or(u32::MAX), why };
         Ok(rows.into_iter().map(row).collect())
+    }
+
+    async fn revive_errand(&self, errand: i64, now: Timestamp) -> Result<(), QueueError> {
+        errands::revive(&self.writer, errand, now).await?;
+        self.watch.wake();
+        Ok(())
     }
 
     async fn send(&self, errands: &[Errand], now: Timestamp) -> Result<(), QueueError> {
@@ -350,7 +359,9 @@ impl Errands for SqliteQueue {
         let repository = row.repository.as_ref();
         sqlx::query(
             "INSERT INTO audit (at, kind, forge, repository, name, pull, who, delivery, what, details)
-             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+             SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10
+             WHERE ?8 IS NULL AND ?2 != 'verdict' OR NOT EXISTS (SELECT 1 FROM audit WHERE kind = ?2 AND repository IS ?4
+                AND pull IS ?6 AND delivery IS ?8 AND what = ?9 AND details = ?10)",
         )
         .bind(micros(row.at))
         .bind(&row.kind)

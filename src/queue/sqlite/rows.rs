@@ -50,6 +50,7 @@ pub(super) fn cause_word(cause: Cause) -> &'static str {
         Cause::BaseChanged => "base_changed",
         Cause::Missed => "missed",
         Cause::Reviewed => "reviewed",
+        Cause::Labelled => "labelled",
         Cause::Closed => "closed",
     }
 }
@@ -66,6 +67,7 @@ fn cause(word: &str) -> Option<Cause> {
         Cause::BaseChanged,
         Cause::Missed,
         Cause::Reviewed,
+        Cause::Labelled,
         Cause::Closed,
     ];
     all.into_iter().find(|cause| cause_word(*cause) == word)
@@ -214,6 +216,8 @@ mod tests {
             "asked",
             "base_changed",
             "missed",
+            "reviewed",
+            "labelled",
             "closed",
         ] {
             assert_eq!(cause(word).map(cause_word), Some(word));

@@ -4,6 +4,7 @@
 //! change is judged from git objects, the state is read once more (R60), the intent to post is noted (R39), and only then is the
 //! answer posted and read back (R33). A crash between any two steps is repaired by the next try.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use jiff::SignedDuration;
@@ -32,7 +33,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// Whether an answer for `self` still answers for `later`; the base tip apart, which is compared by itself.
+    /// Whether an answer for `self` still answers for `later`; base tip and labels apart, which are compared by themselves.
     fn same_question(&self, later: &Self) -> bool {
         let key = |seen: &Self| (seen.pull.state, seen.pull.head.clone(), seen.pull.base_branch.clone());
         key(self) == key(later)
@@ -62,9 +63,9 @@ impl Worker {
         let silent = self.work().unconfigured == Unconfigured::Silent;
         let mut run = if silent { None } else { Some(self.open_run(lease, earlier.as_ref(), &seen).await?) };
         let mut rounds = 0;
-        let record = loop {
+        let (record, reviews) = loop {
             rounds += 1;
-            let reviews = self.reviews(lease, &seen.pull.head).await?;
+            let reviews = self.reviews_of(lease, &seen).await?;
             let record = self.judge(lease, &seen, reviews.clone()).await?;
             let later = self.look(lease).await?;
             if !seen.same_question(&later) {
@@ -74,17 +75,21 @@ impl Worker {
                 }
                 return Err(Failure::retry("the pull request changed while it was judged"));
             }
-            if later.base == seen.base {
-                // A success that stands on an approval: it must still be there.
-                if record.acknowledged.is_empty() || self.reviews(lease, &seen.pull.head).await? == reviews {
-                    break record;
+            if labels(&later) != labels(&seen) {
+                info!("the labels changed meanwhile: judging again");
+            } else if later.base == seen.base {
+                // A success that stands on an approval or a label: it must still be there.
+                if !stands_on_somebody(&record) || self.reviews_of(lease, &later).await? == reviews {
+                    break (record, reviews);
                 }
                 info!("the reviews changed meanwhile: judging again");
             } else {
                 info!(base.before = %seen.base, base.now = %later.base, "the base branch moved meanwhile: judging again");
             }
             if rounds == ROUNDS {
-                return Err(Failure::retry("the base branch or the reviews changed each time the change was judged"));
+                return Err(Failure::retry(
+                    "the base branch, the labels or the reviews changed each time the change was judged",
+                ));
             }
             seen = later;
         };
@@ -95,9 +100,16 @@ impl Worker {
         if run.is_none() {
             run = Some(self.open_run(lease, earlier.as_ref(), &seen).await?);
         }
+        self.remember_people(&lease.job.trigger.repository, &seen.pull, &reviews).await?;
         let run = run.expect("a run was opened on either way here");
         self.publish(lease, &seen, run, &record).await?;
         self.agree_on_head(lease, &seen)
+    }
+
+    async fn reviews_of(&self, lease: &Lease, seen: &Seen) -> Result<Reviews, Failure> {
+        let trigger = &lease.job.trigger;
+        let Pull { number, head, labels, .. } = &seen.pull;
+        self.reviews(&trigger.repository, trigger.installation, (*number, head, labels)).await
     }
 
     /// Reads the pull request, and the tip of the branch that it targets.
@@ -164,10 +176,18 @@ impl Worker {
             head: &seen.pull.head,
             external_id: &lease.evaluation.to_string(),
         };
+        let before = self.queue.answer(&trigger.repository, trigger.pull).await?;
         let worse = self.worse_beside(lease, record, &seen.pull.head).await?;
         self.note_verdict(lease, record, run, worse).await?;
+        self.remember_beside(lease, worse).await?;
         report::post(self.forge.as_ref(), &target, &Posting::beside(record, &self.work().rules_url, worse)).await?;
         held(self.queue.posted(lease).await?)?;
+        // Whoever shared the commit was shown this pull request's verdict where it was worse.
+        if let Some(before) =
+            before.filter(|before| (&before.head, before.verdict) != (&seen.pull.head, record.verdict))
+        {
+            self.freed(&trigger.repository, trigger.installation, trigger.pull, &before.head).await?;
+        }
         info!(verdict = %record.verdict, run.id = %run, "scored {}#{}: {}", trigger.repository, trigger.pull, record.title);
         Ok(())
     }
@@ -289,6 +309,15 @@ fn subject(lease: &Lease, seen: &Seen) -> Subject {
 /// Whether the repository has no policy, whatever else was found.
 fn is_without_policy(record: &Record) -> bool {
     record.findings.iter().any(|finding| finding.rule == NO_POLICY.id)
+}
+
+/// Whether somebody's word made this record what it is.
+pub(super) fn stands_on_somebody(record: &Record) -> bool {
+    !record.acknowledged.is_empty() || record.lane.as_ref().is_some_and(|lane| lane.approved_by.is_some())
+}
+
+fn labels(seen: &Seen) -> BTreeSet<&str> {
+    seen.pull.labels.iter().map(String::as_str).collect()
 }
 
 /// Whether this very evaluation was published on the present head.

@@ -4,6 +4,7 @@ mod errand;
 mod evaluate;
 mod failure;
 mod house;
+mod people;
 mod question;
 mod reviews;
 mod shared;

@@ -5,7 +5,7 @@ use tracing::warn;
 use super::failure::Failure;
 use super::worker::Worker;
 use crate::forge::Pull;
-use crate::pipeline::{self, Origin, PipelineError, Question, Running};
+use crate::pipeline::{self, LaneAsked, Origin, PipelineError, Question, Running};
 use crate::words::{BaseSha, HeadSha, RepoRef};
 
 impl Worker {
@@ -44,6 +44,7 @@ impl Worker {
             map: None,
             maps: None,
             reviews: None,
+            lane: LaneAsked::ByLabel,
             known_digests: Some(pipeline::known_digests(&self.settings.data_dir, repository)),
             running: Running {
                 outcomes: Some(pipeline::kept_outcomes(&self.settings.data_dir, repository)),

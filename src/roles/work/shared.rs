@@ -8,7 +8,11 @@ use super::worker::Worker;
 use crate::forge::{ForgeError, PullState};
 use crate::queue::{Audit, Lease, Reserved};
 use crate::score::Record;
-use crate::words::{HeadSha, PullNumber, RunId, Verdict};
+use crate::words::{HeadSha, PullNumber, RepoRef, RunId, Verdict};
+
+fn beside_mark(repository: &RepoRef, pull: PullNumber) -> String {
+    format!("beside/{}/{}/{pull}", repository.forge, repository.id)
+}
 
 impl Worker {
     /// Takes the right to write on this head, or waits for whoever has it.
@@ -46,6 +50,27 @@ impl Worker {
         Ok(None)
     }
 
+    /// Keeps whose verdict the run of a pull request shows in place of its own, if another's does.
+    pub(super) async fn remember_beside(
+        &self,
+        lease: &Lease,
+        worse: Option<(PullNumber, Verdict)>,
+    ) -> Result<(), Failure> {
+        let trigger = &lease.job.trigger;
+        let name = beside_mark(&trigger.repository, trigger.pull);
+        if worse.is_none() && self.queue.mark(&name).await?.is_none() {
+            return Ok(());
+        }
+        let other = worse.map(|(pull, _)| pull.to_string()).unwrap_or_default();
+        Ok(self.queue.set_mark(&name, &other, (self.now)()).await?)
+    }
+
+    /// The pull request whose verdict is shown in place of this one's.
+    pub(super) async fn beside(&self, repository: &RepoRef, pull: PullNumber) -> Result<Option<PullNumber>, Failure> {
+        let kept = self.queue.mark(&beside_mark(repository, pull)).await?;
+        Ok(kept.and_then(|(_, other)| other.parse().ok()).map(PullNumber))
+    }
+
     /// A row of the audit log about a verdict (R101).
     pub(super) async fn note_verdict(
         &self,
@@ -57,8 +82,7 @@ impl Worker {
         let trigger = &lease.job.trigger;
         let details = serde_json::json!({
             "head": record.head, "base_ref": record.base_ref, "base": record.base, "merge_base": record.merge_base,
-            "digests": record.digests, "evaluation": lease.evaluation.to_string(), "generation": lease.generation.0,
-            "run": run, "cause": trigger.cause,
+            "digests": record.digests, "evaluation": lease.evaluation.to_string(), "run": run, "cause": trigger.cause,
             "beside": worse.map(|(pull, verdict)| serde_json::json!({ "pull": pull, "verdict": verdict })),
         });
         let delivery = self.queue.delivery_of(lease).await?;

@@ -5,6 +5,8 @@
 //! happened, drains the queue and looks at the check runs. [`Gate::end`] is strict: what the story did not expect fails it.
 #![expect(clippy::disallowed_methods, reason = "the shipped program is started here, as an operator starts it")]
 
+mod labels;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -55,6 +57,7 @@ pub struct Change {
     fork: Fork,
     draft: bool,
     author: &'static str,
+    branch: Option<&'static str>,
     message: &'static str,
 }
 
@@ -75,6 +78,7 @@ pub fn pr(number: u64) -> Change {
         fork: Fork::None,
         draft: false,
         author: "ada",
+        branch: None,
         message: "change",
     }
 }
@@ -178,6 +182,7 @@ pub fn retitled(pull: u64) -> Happening {
 pub struct World {
     policy: Option<String>,
     pulls: Vec<Change>,
+    labels: Vec<(&'static str, u64, &'static str)>,
     base: BTreeMap<Vec<u8>, (Mode, Vec<u8>)>,
     variables: BTreeMap<String, String>,
     app_key: Option<String>,
@@ -255,6 +260,7 @@ impl Gate {
         World {
             policy: Some(POLICY.to_owned()),
             pulls: Vec::new(),
+            labels: Vec::new(),
             base: BTreeMap::from([(b"README.md".to_vec(), (Mode::File, b"# widgets\n".to_vec()))]),
             variables: BTreeMap::new(),
             app_key: None,
@@ -285,6 +291,9 @@ impl Gate {
         };
         for pull in world.pulls {
             gate.open(&pull);
+        }
+        for (who, number, label) in world.labels {
+            gate.labels(who, number, label);
         }
         gate.write_configuration(world.app_key);
         if world.receiver {
@@ -350,7 +359,7 @@ poll = "100ms"
     pub fn open(&mut self, change: &Change) {
         let base = self.tip("main");
         let from = if change.fork == Fork::None { "acme/widgets" } else { "mallory/widgets" };
-        let branch = format!("change-{}", change.number);
+        let branch = change.branch.map_or_else(|| format!("change-{}", change.number), ToOwned::to_owned);
         if from != "acme/widgets" {
             self.forge.store().carry("acme/widgets", from, &base);
         }

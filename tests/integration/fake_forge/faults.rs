@@ -22,6 +22,7 @@ pub enum Route {
     BranchTip,
     /// `GET …/pulls/{number}/reviews`
     Reviews,
+    IssueEvents,
     /// `GET …/pulls/{number}/commits`
     PullCommits,
     /// `POST …/check-runs`

@@ -29,6 +29,7 @@ pub enum Happening {
     ReadyForReview(u64),
     ConvertedToDraft(u64),
     Labeled(u64, String),
+    Unlabeled(u64, String),
     Closed(u64),
     /// A review, by its number.
     Reviewed(u64),
@@ -68,6 +69,12 @@ pub enum Happening {
         head: String,
         reference: String,
     },
+    /// The merge queue took a group apart.
+    GroupDestroyed(Box<Happening>),
+    /// The repository has another name or owner.
+    Renamed {
+        from: String,
+    },
     /// The App was installed, or may be used again.
     Installed(u64),
     /// A repository was taken out of an installation.
@@ -97,7 +104,8 @@ impl Happening {
             Self::Rerequested { .. } | Self::Button { .. } => "check_run",
             Self::SuiteRerequested { .. } => "check_suite",
             Self::BasePushed { .. } => "push",
-            Self::GroupFormed { .. } => "merge_group",
+            Self::GroupFormed { .. } | Self::GroupDestroyed(_) => "merge_group",
+            Self::Renamed { .. } => "repository",
             _ => "pull_request",
         }
     }
@@ -182,6 +190,16 @@ impl Happening {
                 });
                 in_repo(out, "mia")
             }
+            Self::GroupDestroyed(group) => {
+                let mut out = group.payload(state, repo);
+                out["action"] = "destroyed".into();
+                out["reason"] = "dequeued".into();
+                out
+            }
+            Self::Renamed { from } => {
+                let out = json!({ "action": "renamed", "changes": { "repository": { "name": { "from": from } } } });
+                in_repo(out, "mia")
+            }
             Self::Installed(id) => {
                 let of = &state.installations[id];
                 json!({
@@ -207,6 +225,13 @@ impl Happening {
                 let mut out = of_pull("labeled", *number);
                 let labels = out["pull_request"]["labels"].as_array().cloned().unwrap_or_default();
                 out["label"] = labels.into_iter().find(|l| l["name"] == *name).expect("the story set the label first");
+                out["sender"] = shapes::user(state, &super::labels::actor(state, repo, *number, name));
+                out
+            }
+            Self::Unlabeled(number, name) => {
+                let mut out = of_pull("unlabeled", *number);
+                out["label"] = shapes::label(state, &state.repos[&repo].full_name(), name);
+                out["sender"] = shapes::user(state, &super::labels::actor(state, repo, *number, name));
                 out
             }
             Self::Pushed { pull, before } => {

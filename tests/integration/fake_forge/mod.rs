@@ -8,6 +8,7 @@ mod faults;
 pub mod git_http;
 mod hooks;
 mod keys;
+mod labels;
 mod lists;
 pub mod looks;
 mod own;
@@ -26,7 +27,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 pub use faults::{Fault, Held, Route};
 pub use hooks::{Happening, Signed, signature};
 use state::{App, Installation, User};
-pub use state::{Pull, Repo, Review, Run, State};
+pub use state::{GreenPull, LabelEvent, Pull, Repo, Review, Run, State};
 use store::Store;
 
 /// The App's number.
@@ -176,6 +177,7 @@ fn first_state(origin: String) -> State {
         looks: looks::Looks::first(),
         comments: BTreeMap::new(),
         reviews: Vec::new(),
+        label_events: Vec::new(),
         log: Vec::new(),
         asked_again: Vec::new(),
         history: Vec::new(),

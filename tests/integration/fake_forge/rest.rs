@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use super::faults::{Fault, Route};
-use super::state::{Asked, Entry, Green, State, Token};
+use super::state::{Asked, Entry, Green, GreenPull, State, Token};
 use super::wire::Scissors;
-use super::{Inner, checks, lists, looks, people, reviews, shapes};
+use super::{Inner, checks, labels, lists, looks, people, reviews, shapes};
 
 /// What a rule answers: status and body, or a refusal.
 pub type Answer = Result<(u16, Value), Refusal>;
@@ -81,6 +81,7 @@ enum InRepo {
     Itself,
     Pull(u64),
     Reviews(u64),
+    IssueEvents(u64),
     PullCommits(u64),
     Runs,
     Run(u64),
@@ -135,6 +136,7 @@ impl Target {
             ["rules", "branches", _, ..] => Some(InRepo::Rules),
             ["branches", branch @ ..] if !branch.is_empty() => Some(InRepo::Protected(branch.join("/"))),
             ["pulls", n] => number(n).map(InRepo::Pull),
+            ["issues", n, "events"] => number(n).map(InRepo::IssueEvents),
             ["pulls", n, "reviews"] => number(n).map(InRepo::Reviews),
             ["pulls", n, "commits"] => number(n).map(InRepo::PullCommits),
             ["check-runs"] => Some(InRepo::Runs),
@@ -164,6 +166,7 @@ impl Target {
                 InRepo::Itself if get => Route::Repository,
                 InRepo::Pull(_) if get => Route::Pull,
                 InRepo::Reviews(_) if get => Route::Reviews,
+                InRepo::IssueEvents(_) if get => Route::IssueEvents,
                 InRepo::PullCommits(_) if get => Route::PullCommits,
                 InRepo::Runs if method == Method::POST => Route::CreateRun,
                 InRepo::Run(_) if method == Method::PATCH => Route::UpdateRun,
@@ -437,13 +440,14 @@ fn in_repo(
             let (page, link) = page(state, parts, query, &all)?;
             Ok((200, page.into(), link))
         }
-        InRepo::Reviews(number) | InRepo::PullCommits(number) => {
+        InRepo::Reviews(number) | InRepo::PullCommits(number) | InRepo::IssueEvents(number) => {
             may("pull_requests", "read")?;
             if !state.pulls.contains_key(&(repo, *number)) {
                 return Err(Refusal::not_found());
             }
             let all = match rest {
                 InRepo::Reviews(_) => reviews::reviews(state, repo, *number),
+                InRepo::IssueEvents(_) => labels::events(state, repo, *number),
                 _ => reviews::commits(state, &inner.store, repo, *number),
             };
             let (page, link) = page(state, parts, query, &all)?;
@@ -508,7 +512,13 @@ fn watch(inner: &Inner, state: &mut State, repo: u64, id: u64) {
     let head = run.head.clone();
     let at = |branch: &str| inner.store.read_file(&full, &format!("refs/heads/{branch}"), ".evidence-gate.toml");
     let open = state.pulls.iter().filter(|((of, _), pull)| *of == repo && pull.open && pull.head == head);
-    let pulls = open.map(|((_, number), pull)| (*number, at(&pull.base_branch))).collect();
+    let pulls = open.map(|((_, number), pull)| GreenPull {
+        number: *number,
+        policy: at(&pull.base_branch),
+        labelled: pull.labels.iter().any(|label| label == "evidence-edit"),
+        approved: state.approves("mia", *number, &head),
+    });
+    let pulls = pulls.collect();
     state.greens.push(Green { run: id, head, pulls });
 }
 

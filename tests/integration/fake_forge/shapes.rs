@@ -144,7 +144,7 @@ fn side(state: &State, branch: &str, sha: &str, repo: Option<u64>, owner: &str) 
     })
 }
 
-fn label(state: &State, full: &str, name: &str) -> Value {
+pub fn label(state: &State, full: &str, name: &str) -> Value {
     let id = 9000 + name.len();
     json!({
         "id": id, "node_id": format!("LA_{id}"), "url": format!("{}/repos/{full}/labels/{name}", state.origin),

@@ -26,6 +26,8 @@ pub struct State {
     pub comments: BTreeMap<u64, Comment>,
     /// Reviews of pull requests, oldest first.
     pub reviews: Vec<Review>,
+    /// Every setting and taking away of a label, oldest first.
+    pub label_events: Vec<LabelEvent>,
     /// Every try to deliver something, oldest first.
     pub log: Vec<LogRow>,
     /// Tries that the App asked to repeat.
@@ -143,6 +145,17 @@ pub struct Run {
     pub seen: bool,
 }
 
+/// A label was set or taken away.
+#[derive(Clone, Debug)]
+pub struct LabelEvent {
+    pub repo: u64,
+    pub pull: u64,
+    /// `labeled` or `unlabeled`.
+    pub event: &'static str,
+    pub actor: String,
+    pub label: String,
+}
+
 /// A comment on a pull request.
 #[derive(Clone, Debug)]
 pub struct Comment {
@@ -180,8 +193,20 @@ pub struct LogRow {
 pub struct Green {
     pub run: u64,
     pub head: String,
-    /// Each open pull request with that head, and the policy at the tip of its base.
-    pub pulls: Vec<(u64, String)>,
+    /// Each open pull request with that head.
+    pub pulls: Vec<GreenPull>,
+}
+
+/// What a pull request was when a success was posted on its head.
+#[derive(Clone, Debug)]
+pub struct GreenPull {
+    pub number: u64,
+    /// The policy at the tip of its base.
+    pub policy: String,
+    /// Whether it asked for the evidence lane.
+    pub labelled: bool,
+    /// Whether `mia` approved the head.
+    pub approved: bool,
 }
 
 /// One line of the history.
@@ -224,6 +249,13 @@ impl State {
     /// Runs on a commit, newest first.
     pub fn runs_on(&self, repo: u64, head: &str) -> Vec<&Run> {
         self.runs.values().rev().filter(|run| run.repo == repo && run.head == head).collect()
+    }
+
+    /// Whether the newest decisive review of somebody approves this commit.
+    pub fn approves(&self, who: &str, pull: u64, head: &str) -> bool {
+        let mut decisive = self.reviews.iter().rev().filter(|review| review.pull == pull && review.author == who);
+        let newest = decisive.find(|review| review.state != "COMMENTED");
+        newest.is_some_and(|review| review.state == "APPROVED" && review.commit == head)
     }
 
     /// Writes a comment; `None` is the App.

@@ -198,7 +198,7 @@ impl SmallGitHub {
             suspended: false,
             pull: json!({
                 "number": 7, "state": "open", "draft": false, "changed_files": 2,
-                "user": { "login": "octocat" }, "labels": [{ "name": "evidence-edit" }],
+                "user": { "id": 1, "login": "octocat", "type": "User" }, "labels": [{ "name": "evidence-edit" }],
                 "head": { "sha": sha('a'), "ref": "feature/x", "repo": { "id": 5, "full_name": "octocat/widgets" } },
                 "base": { "sha": sha('b'), "ref": "release/1.x" },
             }),

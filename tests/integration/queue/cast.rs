@@ -64,8 +64,8 @@ pub fn closed(pull: u64, head: char, second: i64) -> Hook {
     hook("closed", pull, head, second)
 }
 
-pub fn labeled(pull: u64, head: char, second: i64) -> Hook {
-    hook("labeled", pull, head, second)
+pub fn assigned(pull: u64, head: char, second: i64) -> Hook {
+    hook("assigned", pull, head, second)
 }
 
 impl Hook {

@@ -9,7 +9,7 @@ use evidence_gate::words::{DeliveryId, ForgeKind, InstallationId};
 use futures::future::join_all;
 use tokio::sync::Barrier;
 
-use super::cast::{House, at, closed, head, labeled, opened, pushed, reopened, retargeted, sent, what};
+use super::cast::{House, assigned, at, closed, head, opened, pushed, reopened, retargeted, sent, what};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_same_delivery_five_times_at_once_through_two_processes_makes_one_job() {
@@ -56,12 +56,12 @@ async fn the_job_carries_what_the_delivery_said() {
 #[tokio::test]
 async fn what_is_ignored_is_kept_with_the_reason_and_asks_for_nothing() {
     let house = House::new().await;
-    let answer = house.store(&labeled(7, 'a', 0)).await;
-    let why = r#"event "pull_request", action "labeled""#;
+    let answer = house.store(&assigned(7, 'a', 0)).await;
+    let why = r#"event "pull_request", action "assigned""#;
     assert_eq!(answer, Stored::Ignored(why.to_owned()));
-    assert_eq!(house.outcome(&labeled(7, 'a', 0).id()).await, Some(format!("ignored: {why}")));
+    assert_eq!(house.outcome(&assigned(7, 'a', 0).id()).await, Some(format!("ignored: {why}")));
     assert_eq!(house.counts().await, (0, 0, 0));
-    assert_eq!(house.store(&labeled(7, 'a', 0)).await, Stored::Duplicate);
+    assert_eq!(house.store(&assigned(7, 'a', 0)).await, Stored::Duplicate);
 }
 
 #[tokio::test]
@@ -185,7 +185,7 @@ async fn a_crowd_of_deliveries_is_kept_in_groups_and_every_one_is_answered_for_i
             sending.push(house.try_store(opened(pull, 'a', 0).under(&format!("open-{pull}"))));
             sending.push(house.try_store(opened(pull, 'a', 0).under(&format!("replay-{pull}"))));
             sending.push(house.try_store(closed(pull, 'b', 0).under(&format!("open-{pull}"))));
-            sending.push(house.try_store(labeled(pull, 'a', 0).under(&format!("label-{pull}"))));
+            sending.push(house.try_store(assigned(pull, 'a', 0).under(&format!("label-{pull}"))));
         }
     }
     let answers = join_all(sending).await;
@@ -201,15 +201,15 @@ async fn a_crowd_of_deliveries_is_kept_in_groups_and_every_one_is_answered_for_i
 #[tokio::test]
 async fn old_deliveries_are_forgotten_and_young_ones_are_not() {
     let house = House::new().await;
-    let hooks: Vec<_> = (1..=1200).map(|pull| labeled(pull, 'a', i64::try_from(pull).unwrap())).collect();
+    let hooks: Vec<_> = (1..=1200).map(|pull| assigned(pull, 'a', i64::try_from(pull).unwrap())).collect();
     for some in hooks.chunks(20) {
         join_all(some.iter().map(|hook| house.store(hook))).await;
     }
     assert_eq!(house.queue.forget(at(1101)).await.unwrap(), 1100);
-    assert_eq!(house.outcome(&labeled(1100, 'a', 1100).id()).await, None);
-    assert!(house.outcome(&labeled(1101, 'a', 1101).id()).await.is_some());
-    assert_eq!(house.store(&labeled(1101, 'a', 1101)).await, Stored::Duplicate);
-    assert!(matches!(house.store(&labeled(1, 'a', 1)).await, Stored::Ignored(_)), "it is new again");
+    assert_eq!(house.outcome(&assigned(1100, 'a', 1100).id()).await, None);
+    assert!(house.outcome(&assigned(1101, 'a', 1101).id()).await.is_some());
+    assert_eq!(house.store(&assigned(1101, 'a', 1101)).await, Stored::Duplicate);
+    assert!(matches!(house.store(&assigned(1, 'a', 1)).await, Stored::Ignored(_)), "it is new again");
     assert_eq!(house.queue.forget(at(0)).await.unwrap(), 0);
 }
 

@@ -9,14 +9,14 @@ use jiff::{SignedDuration, Timestamp};
 use tracing::{info, warn};
 
 use crate::event::{Cause, Trigger};
-use crate::forge::{ForgeError, OpenPull};
+use crate::forge::{Account, ForgeError, OpenPull};
 use crate::pipeline::{self, Origin, Standing};
 use crate::queue::{self, Answer, ErrandLease};
 use crate::report;
 use crate::roles::work::failure::Failure;
 use crate::roles::work::worker::Worker;
 use crate::score::Record;
-use crate::words::{BaseSha, Verdict};
+use crate::words::{BaseSha, HeadSha, PullNumber, Verdict};
 
 /// A pull request whose last job failed for good is not tried again before this time by a look that nobody asked for.
 const AFTER_A_FAILURE: SignedDuration = SignedDuration::from_hours(6);
@@ -28,6 +28,8 @@ enum Found {
     Missing,
     /// There is one, and it no longer holds.
     Void(Answer, &'static str),
+    /// There is one, and what people say is not what it was made of.
+    Others(Answer, &'static str),
 }
 
 impl Worker {
@@ -37,13 +39,23 @@ impl Worker {
         let installation = lease.errand.installation;
         self.within_budget(installation)?;
         let pulls = self.surroundings.open_pulls(repository, installation, branch).await?;
+        let open: BTreeMap<PullNumber, HeadSha> = pulls.iter().map(|pull| (pull.number, pull.head.clone())).collect();
         let mut tips = BTreeMap::new();
         let mut void = Vec::new();
         let mut missing = Vec::new();
         for pull in pulls {
-            match self.found(lease, &pull, &mut tips).await? {
+            let found = match self.found(lease, &pull, &mut tips).await? {
+                Found::Current if branch.is_none() => self.others(lease, &pull, &open).await?,
+                found => found,
+            };
+            match found {
                 Found::Current => {}
                 Found::Missing => missing.push(pull),
+                Found::Others(answer, why) => {
+                    info!(pull.number = %pull.number, "looking again: {why}");
+                    self.revoke(lease, &answer, why, &pull).await?;
+                    missing.push(pull);
+                }
                 Found::Void(answer, why) => void.push((answer, why, pull)),
             }
         }
@@ -104,6 +116,28 @@ impl Worker {
         })
     }
 
+    /// Whether people say something else of a pull request with a current answer than they had said, or another pull request's verdict is
+    /// shown in its place that has its commit no more.
+    async fn others(
+        &self,
+        lease: &ErrandLease,
+        pull: &OpenPull,
+        open: &BTreeMap<PullNumber, HeadSha>,
+    ) -> Result<Found, Failure> {
+        if self.queue.standing(&pull.repository, pull.number).await? == queue::Standing::Live {
+            return Ok(Found::Current);
+        }
+        if let Some(other) = self.beside(&pull.repository, pull.number).await?
+            && open.get(&other) != Some(&pull.head)
+        {
+            return Ok(Found::Missing);
+        }
+        let Some(answer) = self.queue.answer(&pull.repository, pull.number).await? else { return Ok(Found::Current) };
+        let Ok(record) = serde_json::from_slice::<Record>(&answer.record) else { return Ok(Found::Current) };
+        let changed = self.people_changed(lease.errand.installation, pull, &record).await?;
+        Ok(changed.map_or(Found::Current, |why| Found::Others(answer, why)))
+    }
+
     fn failed_lately(&self, standing: queue::Standing) -> bool {
         let now: Timestamp = (self.now)();
         matches!(standing, queue::Standing::Dead(at) if now.duration_since(at) < AFTER_A_FAILURE)
@@ -114,7 +148,7 @@ impl Worker {
         let origin = Origin::Pull {
             repository: pull.repository.clone(),
             pull: pull.number,
-            author: String::new(),
+            author: Account { id: 0, login: String::new(), is_bot: false },
             branch: String::new(),
             labels: Vec::new(),
         };

@@ -29,6 +29,11 @@ pub(super) fn mark_of(repository: &RepoRef, head: &HeadSha) -> String {
     format!("group/{}/{}/{head}", repository.forge, repository.id)
 }
 
+/// Where it is kept that a group was taken apart.
+fn gone_mark(repository: &RepoRef, head: &HeadSha) -> String {
+    format!("{}/gone", mark_of(repository, head))
+}
+
 /// A merge group as its errand names it.
 struct Group<'l> {
     repository: &'l RepoRef,
@@ -60,6 +65,10 @@ impl Worker {
     pub(super) async fn judge_group(&self, lease: &ErrandLease) -> Result<(), Failure> {
         let group =
             Group::of(lease).ok_or_else(|| Failure::GiveUp { why: "the errand names no merge group".to_owned() })?;
+        if self.queue.mark(&gone_mark(group.repository, group.head)).await?.is_some() {
+            info!("the merge group was taken apart: nothing to judge");
+            return self.end_group_run(lease, &group).await;
+        }
         let kept = serde_json::to_string(&lease.errand).map_err(|error| Failure::GiveUp { why: error.to_string() })?;
         self.queue.set_mark(&mark_of(group.repository, group.head), &kept, (self.now)()).await?;
         let run = self.open_group_run(lease, &group).await?;
@@ -70,6 +79,25 @@ impl Worker {
         let record = self.away(move || pipeline::score_mirrored(&data_dir, &remote, &question)).await?;
         let record = self.without_stale_members(&group, record, lease).await?;
         self.publish_group(lease, &group, run, &record).await
+    }
+
+    /// Nobody waits for this group any more: what is queued for it ends without a judgement.
+    pub(super) async fn group_gone(&self, lease: &ErrandLease, head: &HeadSha) -> Result<(), Failure> {
+        let repository = self.place(lease)?;
+        self.queue.set_mark(&gone_mark(repository, head), "", (self.now)()).await?;
+        let what = format!("the merge group {head} was taken apart");
+        Ok(self.note(lease, "group", None, &what, json!({ "head": head })).await?)
+    }
+
+    /// A run that an earlier try opened must not wait for ever.
+    async fn end_group_run(&self, lease: &ErrandLease, group: &Group<'_>) -> Result<(), Failure> {
+        let Group { repository, installation, head, .. } = *group;
+        let found = self.forge.find_run(repository, installation, head, &Group::external_id(lease)).await?;
+        if let Some(open) = found.filter(|run| !run.completed) {
+            let update = report::superseded("the merge group was taken apart");
+            self.forge.update_run(repository, installation, open.id, &update).await?;
+        }
+        Ok(())
     }
 
     async fn open_group_run(&self, lease: &ErrandLease, group: &Group<'_>) -> Result<RunId, Failure> {

@@ -2,9 +2,11 @@
 
 mod catch_up;
 mod command;
+mod freed;
 mod group;
 mod hanging;
 mod installed;
+mod label;
 mod log;
 mod permission;
 mod rescore;

@@ -37,7 +37,7 @@ impl Worker {
             let first = his == MOST_OF_ONE_PERSON || here == MOST_ON_ONE_PULL;
             return Ok(if first { Leave::Refused(why) } else { Leave::Silence(why) });
         }
-        if *who == pull.author {
+        if *who == pull.author.login {
             return Ok(Leave::Granted);
         }
         let role = self.forge.role(repository, lease.errand.installation, who).await?;

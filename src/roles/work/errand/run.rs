@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use tracing::{error, info, warn};
 
+use super::label::Told;
 use crate::event::{Cause, Errand, Task, Trigger};
 use crate::queue::{Audit, ErrandLease, Fenced, MAX_ATTEMPTS, QueueError, Settled, backoff};
 use crate::roles::work::failure::Failure;
@@ -41,6 +42,12 @@ impl Worker {
             Task::Rescore { head, app, external_id } => self.rescore(lease, head, *app, external_id.as_deref()).await,
             Task::CatchUp { branch } => self.catch_up(lease, branch.as_deref()).await,
             Task::JudgeGroup { .. } => self.judge_group(lease).await,
+            Task::Labelled { pull, head, label, account, way } => {
+                let told = Told { pull: *pull, head, label, account: *account, way: *way };
+                self.labelled(lease, &told).await
+            }
+            Task::Freed { pull, head } => self.freed(self.place(lease)?, lease.errand.installation, *pull, head).await,
+            Task::GroupGone { head } => self.group_gone(lease, head).await,
             Task::Installed => self.installed(lease).await,
             Task::Gone { repositories } => self.gone(lease, repositories).await,
             Task::ReadLog => self.read_log().await,
@@ -114,7 +121,7 @@ impl Worker {
     }
 
     /// A look at a pull request, for somebody who asked or because something was found.
-    pub(super) async fn look_at(
+    pub(in crate::roles::work) async fn look_at(
         &self,
         repository: &RepoRef,
         installation: Option<InstallationId>,
@@ -154,7 +161,13 @@ impl Worker {
 /// A look for what was missed comes again by itself, so it leaves no dead letter behind: what is missing is said in the audit log.
 fn comes_again(lease: &ErrandLease) -> bool {
     match lease.errand.task {
-        Task::CatchUp { .. } | Task::Installed | Task::Gone { .. } | Task::EndHangingRuns | Task::ReadLog => true,
-        Task::Obey { .. } | Task::Rescore { .. } | Task::JudgeGroup { .. } => false,
+        Task::CatchUp { .. }
+        | Task::Freed { .. }
+        | Task::GroupGone { .. }
+        | Task::Installed
+        | Task::Gone { .. }
+        | Task::EndHangingRuns
+        | Task::ReadLog => true,
+        Task::Obey { .. } | Task::Rescore { .. } | Task::JudgeGroup { .. } | Task::Labelled { .. } => false,
     }
 }
