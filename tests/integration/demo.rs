@@ -56,7 +56,7 @@ async fn a_button_goes_through_a_webhook_and_a_push_takes_an_approval_back() {
     demo.says("Ctrl-C ends everything").await;
     let client = reqwest::Client::new();
     let page = client.get(&address).send().await.unwrap().text().await.unwrap();
-    assert_eq!(page.matches("class=\"reject\"").count(), 5, "{page}");
+    assert_eq!(page.matches("class=\"reject\"").count(), 4, "{page}");
 
     let foreign = client.post(format!("{address}/pulls/6/push")).header("origin", "http://evil.example").send().await;
     assert_eq!(foreign.unwrap().status(), 403);

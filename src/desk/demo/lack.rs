@@ -21,7 +21,7 @@ impl Lack {
     pub(super) fn rule(&self) -> &'static str {
         match self {
             Self::Sandbox(_) => "sandbox-unavailable",
-            Self::Python(_) => "property-incomplete",
+            Self::Python(_) => "tree-report-missing",
         }
     }
 

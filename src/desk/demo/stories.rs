@@ -120,8 +120,8 @@ pub(super) const STORIES: [Story; 8] = [
     Story {
         number: 4,
         title: "Round refunds down",
-        shows: "On `stable` a flaky test is frozen, and it is the only one that runs the changed lines. Nothing that counts has seen the \
-                change, so there is no score: no pass, and no fault of the product.",
+        shows: "On `stable` a flaky test is frozen, and there is no coverage map that says who else runs the changed lines. Perhaps nothing that \
+                counts has seen the change, so there is no score: no pass, and no fault of the product.",
         author: AGENT,
         branch: "refunds",
         base: "stable",
@@ -165,15 +165,16 @@ pub(super) const STORIES: [Story; 8] = [
     Story {
         number: 7,
         title: "Freeze the property until the clock is repaired",
-        shows: "Evidence is edited on purpose, by a person, under the label for it.",
+        shows: "Evidence is edited on purpose: by a person, under the label for it, and nothing else in the change. The new freeze is sound, and \
+                still it waits for a maintainer, who sees in the report what it costs.",
         author: ADA,
         branch: "freeze-split",
         base: "main",
         label: Some("evidence-edit"),
         edits: |ground| vec![Edit::text(LEDGER, &ledger("property:split", ground))],
-        runs: Runs::Nothing,
-        expected: &[(Reject, "evidence-edited")],
-        then: &[],
+        runs: Runs::InSandbox,
+        expected: &[(Hold, "lane-waits"), (Review, "evidence-only")],
+        then: &[Then::Approve],
     },
     Story {
         number: 8,
