@@ -5,11 +5,13 @@
 
 mod clock;
 mod github;
+mod https;
 mod interface;
 mod surroundings;
 
 pub use clock::Clock;
 pub use github::{GitHub, GitHubSettings, GitHubSettingsError, Pace};
+pub use https::{HttpsAnswer, HttpsError, HttpsRequest, Issuers, send};
 pub use interface::{
     Account, Annotation, AnnotationLevel, Button, Conclusion, Forge, ForgeError, NewRun, Output, PostedRun, Pull,
     PullCommit, PullState, Remote, Review, ReviewState, RunUpdate,
