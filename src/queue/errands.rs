@@ -84,7 +84,7 @@ pub enum Standing {
 pub struct Audit {
     /// When.
     pub at: Timestamp,
-    /// `verdict`, `command`, `refusal`, `configuration`, `installation` or `group`.
+    /// `verdict`, `command`, `refusal`, `configuration`, `installation`, `group` or `map`.
     pub kind: String,
     /// Where.
     pub repository: Option<RepoRef>,

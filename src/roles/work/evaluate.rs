@@ -65,6 +65,7 @@ impl Worker {
         let record = loop {
             rounds += 1;
             let reviews = self.reviews(lease, &seen.pull.head).await?;
+            let maps = self.known_maps(&lease.job.trigger.repository)?.1;
             let record = self.judge(lease, &seen, reviews.clone()).await?;
             let later = self.look(lease).await?;
             if !seen.same_question(&later) {
@@ -74,7 +75,9 @@ impl Worker {
                 }
                 return Err(Failure::retry("the pull request changed while it was judged"));
             }
-            if later.base == seen.base {
+            if self.known_maps(&lease.job.trigger.repository)?.1 != maps {
+                info!("a coverage map came meanwhile: judging again");
+            } else if later.base == seen.base {
                 // A success that stands on an approval: it must still be there.
                 if record.acknowledged.is_empty() || self.reviews(lease, &seen.pull.head).await? == reviews {
                     break record;
@@ -84,7 +87,9 @@ impl Worker {
                 info!(base.before = %seen.base, base.now = %later.base, "the base branch moved meanwhile: judging again");
             }
             if rounds == ROUNDS {
-                return Err(Failure::retry("the base branch or the reviews changed each time the change was judged"));
+                return Err(Failure::retry(
+                    "the base branch, the reviews or the maps changed each time the change was judged",
+                ));
             }
             seen = later;
         };

@@ -45,6 +45,8 @@ impl Worker {
             Task::Gone { repositories } => self.gone(lease, repositories).await,
             Task::ReadLog => self.read_log().await,
             Task::EndHangingRuns => self.end_hanging_runs().await,
+            Task::TakeUpMaps => self.take_up_maps(lease).await,
+            Task::SweepMaps => self.sweep_maps().await,
         }
     }
 
@@ -154,7 +156,13 @@ impl Worker {
 /// A look for what was missed comes again by itself, so it leaves no dead letter behind: what is missing is said in the audit log.
 fn comes_again(lease: &ErrandLease) -> bool {
     match lease.errand.task {
-        Task::CatchUp { .. } | Task::Installed | Task::Gone { .. } | Task::EndHangingRuns | Task::ReadLog => true,
+        Task::CatchUp { .. }
+        | Task::Installed
+        | Task::Gone { .. }
+        | Task::EndHangingRuns
+        | Task::ReadLog
+        | Task::TakeUpMaps
+        | Task::SweepMaps => true,
         Task::Obey { .. } | Task::Rescore { .. } | Task::JudgeGroup { .. } => false,
     }
 }
