@@ -18,7 +18,7 @@ mod schema;
 mod score;
 
 pub use audit::{AuditArgs, AuditFormat, AuditKind, audit};
-pub use coverage::{ConvertArgs, CoverageCommand, InspectArgs, InspectFormat, coverage};
+pub use coverage::{ConvertArgs, CoverageCommand, InspectArgs, InspectFormat, ListArgs, PushArgs, coverage};
 pub use failure::Failure;
 pub use freeze::{AddArgs, FreezeCommand, HowArgs, LedgerArgs, PriceArgs, SeenArgs, SignatureArgs, freeze};
 pub use lock::{LockCommand, lock};
