@@ -18,6 +18,7 @@ mod event;
 mod evidence;
 mod fake_forge;
 mod forge;
+mod issuer;
 mod ledger;
 mod lock;
 mod maps;

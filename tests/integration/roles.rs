@@ -5,6 +5,7 @@
 mod approvals;
 mod base;
 mod commands;
+mod maps;
 mod missed;
 mod model;
 

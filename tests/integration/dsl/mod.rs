@@ -5,6 +5,8 @@
 //! happened, drains the queue and looks at the check runs. [`Gate::end`] is strict: what the story did not expect fails it.
 #![expect(clippy::disallowed_methods, reason = "the shipped program is started here, as an operator starts it")]
 
+mod maps;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -7,7 +7,7 @@ mod checks;
 mod faults;
 pub mod git_http;
 mod hooks;
-mod keys;
+pub mod keys;
 mod lists;
 mod own;
 mod people;
