@@ -7,6 +7,8 @@
 //! [`Settings::webhook_secrets`] never reads the App's key and [`Settings::app_key`] never reads a webhook secret, so that each
 //! role holds its own alone (R16).
 
+mod maps;
+
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -16,6 +18,8 @@ use secrecy::SecretString;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use url::Url;
+
+pub use maps::{MapIssuer, MapToken, Maps, Runners, is_private};
 
 /// The prefix of every variable that is read.
 pub const ENV_PREFIX: &str = "EVIDENCE_GATE_";
@@ -51,6 +55,9 @@ pub struct Settings {
     /// Where a pull request's code runs.
     #[serde(default)]
     pub sandbox: Sandbox,
+    /// Coverage maps that the base branch's own CI uploads.
+    #[serde(default)]
+    pub maps: Maps,
     /// What is logged, and how.
     #[serde(default)]
     pub log: Log,
@@ -385,6 +392,12 @@ impl Settings {
             return Err(ConfigError::Missing { key: "github.webhook_secret_files", hint: SECRETS_HINT });
         }
         Ok(secrets)
+    }
+
+    /// The tokens of `maps.tokens`, in their order. White space around a token is not part of it.
+    pub fn upload_tokens(&self) -> Result<Vec<SecretString>, ConfigError> {
+        let files = self.maps.tokens.iter().map(|token| read("upload token", &token.file));
+        files.map(|text| Ok(SecretString::from(text?.trim().to_owned()))).collect()
     }
 
     /// The App's private key in PEM.

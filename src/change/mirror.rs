@@ -1,5 +1,7 @@
 //! A bare repository of ours per repository of a forge, filled with exactly what a judgement needs.
 
+mod branch;
+
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};

@@ -59,6 +59,8 @@ pub enum AuditKind {
     Configuration,
     /// What the App reaches, and what it cannot do.
     Installation,
+    /// What became of a coverage map that was uploaded.
+    Map,
 }
 
 /// How rows are printed.

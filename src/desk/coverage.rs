@@ -1,5 +1,8 @@
 //! `evidence-gate coverage`: maps from what tools write, and what is in one.
 
+mod list;
+mod push;
+
 use std::fmt::Write as _;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -15,6 +18,9 @@ use crate::maps::{self, Asked, Cost, Grain, Index, Inspection, Limits, MapError,
 use crate::score::visible;
 use crate::words::ObjectId;
 
+pub use list::ListArgs;
+pub use push::PushArgs;
+
 /// What to do with coverage.
 #[derive(Clone, Debug, clap::Subcommand)]
 pub enum CoverageCommand {
@@ -25,6 +31,10 @@ pub enum CoverageCommand {
     Convert(ConvertArgs),
     /// Count tests, files and lines of a map, and say what a list of freezes would take out of it.
     Inspect(InspectArgs),
+    /// Bring a map from a CI job to the gate, with the job's own token.
+    Push(PushArgs),
+    /// Show the maps that were uploaded to this host: which are pending, which count, which were refused and why.
+    List(ListArgs),
 }
 
 /// What to convert.
@@ -66,6 +76,9 @@ pub struct InspectArgs {
     /// A freeze ledger: says what its live entries take out of the surface.
     #[arg(long, value_name = "FILE")]
     pub freeze: Option<PathBuf>,
+    /// The policy, whose `freeze.reach` says how much an entry may name; without it the working copy's, where there is one.
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
     /// Text for people, or JSON.
     #[arg(long, value_enum, default_value_t = InspectFormat::Text)]
     pub format: InspectFormat,
@@ -85,6 +98,8 @@ pub fn coverage(command: &CoverageCommand, clock: fn() -> Timestamp) -> Result<(
     match command {
         CoverageCommand::Convert(args) => convert(args),
         CoverageCommand::Inspect(args) => inspect(args, clock),
+        CoverageCommand::Push(args) => push::push(args),
+        CoverageCommand::List(args) => list::list(args, clock()),
     }
 }
 
@@ -194,6 +209,17 @@ pub(super) fn open(paths: &[PathBuf]) -> Result<Index, Failure> {
     }
 }
 
+/// How much an entry of a ledger may name: by the policy that is named, else by that of the working copy, where there is one.
+pub(super) fn reach(policy: Option<&Path>, repo: &Path) -> Result<Reach, Failure> {
+    let top = match place::working_copy(repo) {
+        Ok(top) => top,
+        // A map can be looked into anywhere.
+        Err(_) if policy.is_none() => return Ok(Reach::Function),
+        Err(_) => repo.to_owned(),
+    };
+    Ok(place::policy(policy, &top)?.freeze.reach)
+}
+
 fn inspect(args: &InspectArgs, clock: fn() -> Timestamp) -> Result<(), Failure> {
     let index = open(&args.maps)?;
     let found = maps::inspect(&index)?;
@@ -205,7 +231,7 @@ fn inspect(args: &InspectArgs, clock: fn() -> Timestamp) -> Result<(), Failure> 
                 .map_err(|error| Failure::BadInput(visible(&format!("{}: {error}", path.display()))))?;
             let today = Offset::UTC.to_datetime(clock()).date();
             let frozen: Vec<String> = ledger.live(today).map(|freeze| freeze.nodeid.clone()).collect();
-            Some(maps::price(&index, &[], &frozen, Reach::Function)?)
+            Some(maps::price(&index, &[], &frozen, reach(args.policy.as_deref(), Path::new("."))?)?)
         }
     };
     match args.format {

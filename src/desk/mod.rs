@@ -29,7 +29,7 @@ mod simulate;
 
 pub use audit::{AuditArgs, AuditFormat, AuditKind, audit};
 pub use completions::{Completions, CompletionsArgs, completions};
-pub use coverage::{ConvertArgs, CoverageCommand, InspectArgs, InspectFormat, coverage};
+pub use coverage::{ConvertArgs, CoverageCommand, InspectArgs, InspectFormat, ListArgs, PushArgs, coverage};
 pub use demo::{DemoArgs, demo};
 pub use doctor::{DoctorArgs, doctor};
 pub use failure::Failure;

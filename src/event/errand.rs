@@ -92,6 +92,10 @@ pub enum Task {
     ReadLog,
     /// Runs that nobody works at any more.
     EndHangingRuns,
+    /// Coverage maps of the repository that came in and that nobody has looked at yet.
+    TakeUpMaps,
+    /// Maps of all repositories that nobody asks for any more, and those that are pending still.
+    SweepMaps,
 }
 
 /// What happened to a label.
@@ -124,6 +128,8 @@ impl Errand {
             Task::Gone { repositories } => format!("gone/{repositories:?}"),
             Task::ReadLog => "log".to_owned(),
             Task::EndHangingRuns => "hanging".to_owned(),
+            Task::TakeUpMaps => "maps".to_owned(),
+            Task::SweepMaps => "sweep-maps".to_owned(),
         };
         format!("{place}/{what}")
     }

@@ -5,12 +5,14 @@
 
 mod clock;
 mod github;
+mod https;
 mod inspect;
 mod interface;
 mod surroundings;
 
 pub use clock::Clock;
 pub use github::{ConvertError, GitHub, GitHubSettings, GitHubSettingsError, NewApp, Pace, convert_manifest};
+pub use https::{HttpsAnswer, HttpsError, HttpsRequest, Issuers, send};
 pub use inspect::{BranchRules, Inspected, Installed, Registration, RequiredCheck, Webhook};
 pub use interface::{
     Account, Annotation, AnnotationLevel, Button, Conclusion, Forge, ForgeError, NewRun, Output, PostedRun, Pull,

@@ -1,9 +1,10 @@
 //! Which test of the base branch runs which line: coverage formats, the index that is made of them once, and what is asked of it.
 //!
 //! [`read_map`] reads a map as a stream and refuses what it cannot trust, [`Index`] answers for the files of one change, and [`Home`] is
-//! all that another place for indexes has to offer. Deliberately absent: judgement. What a [`Surface`] means is said in `evidence/`.
+//! all that another place for indexes has to offer. [`Depot`] is where uploaded maps wait for a worker and become indexes. Deliberately absent: judgement. What a [`Surface`] means is said in `evidence/`.
 
 mod convert;
+mod depot;
 mod error;
 mod home;
 mod index;
@@ -22,6 +23,7 @@ mod unpack;
 mod write;
 
 pub use convert::{Asked, Converted, convert};
+pub use depot::{Depot, Fate, Known, Listed, OfCommit, Receipt, Retention, Room, Swept, TakenUp};
 pub use error::MapError;
 pub use home::Home;
 pub use index::{Index, Shelf};

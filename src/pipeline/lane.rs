@@ -236,7 +236,13 @@ impl Seen<'_> {
             Err(why) => return Ok(ProposedLedger::Unreadable { path, why }),
         };
         let bound = ledger::bound(self.git, self.question.base.id(), &after, fetch)?;
-        let index = map::known(self.git, self.question, self.rules, self.change, fetch)?;
+        let index = map::known(
+            self.git,
+            self.question,
+            self.change.merge_base.id(),
+            self.rules.policy.surface.max_map_age,
+            fetch,
+        )?;
         let judged: Vec<&Freeze> = entries_to_judge(&before, &after).collect();
         let price = self.price(index.as_deref(), &judged, &after, next);
         let unknown = price.as_ref().map(|price| price.unknown.clone());

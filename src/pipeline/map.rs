@@ -80,7 +80,8 @@ pub(super) fn collect(
     let frozen = frozen_tests(asked.ledger, asked.today);
     let budget = asked.rules.policy.freeze.max_lines.is_some() && !frozen.is_empty();
     let found = if any_judged(asked.rows) || budget {
-        find(git, question, asked, fetch)?
+        let most = asked.rules.policy.surface.max_map_age;
+        find(git, question, asked.change.merge_base.id(), most, fetch)?
     } else {
         Found::Not(MapFacts::NotNeeded)
     };
@@ -116,23 +117,36 @@ pub(super) fn collect(
 pub(super) fn known(
     git: &Git,
     question: &Question,
-    rules: &Rules,
-    change: &Change,
+    merge_base: &ObjectId,
+    most: u32,
     fetch: Fetch<'_>,
 ) -> Result<Option<Arc<Index>>, PipelineError> {
-    let nothing = (Blobs::default(), LedgerFacts::Absent);
-    let asked = Asked { rules, change, rows: &[], blobs: &nothing.0, ledger: &nothing.1, today: Date::MIN };
-    Ok(match find(git, question, &asked, fetch)? {
-        Found::Map { index, .. } if matches!(index.grain(), Grain::TooCoarse(_)) => None,
-        Found::Map { index, .. } => Some(index),
-        Found::Not(_) => None,
+    Ok(match find(git, question, merge_base, most, fetch)? {
+        Found::Map { index, .. } if *index.grain() == Grain::TestsAndLines => Some(index),
+        Found::Map { .. } | Found::Not(_) => None,
     })
 }
 
+/// The digest of the map that a change with this merge base would be held against now; `None` where there is none that can be used.
+pub(super) fn digest_now(
+    git: &Git,
+    question: &Question,
+    merge_base: &ObjectId,
+    most: u32,
+    fetch: Fetch<'_>,
+) -> Result<Option<String>, PipelineError> {
+    let known = known(git, question, merge_base, most, fetch)?;
+    Ok(known.map(|index| index.digest().to_string()))
+}
+
 /// The operator's map, else that of the merge base, else that of the nearest commit before it.
-fn find(git: &Git, question: &Question, asked: &Asked<'_>, fetch: Fetch<'_>) -> Result<Found, PipelineError> {
-    let merge_base = asked.change.merge_base.id();
-    let most = asked.rules.policy.surface.max_map_age;
+fn find(
+    git: &Git,
+    question: &Question,
+    merge_base: &ObjectId,
+    most: u32,
+    fetch: Fetch<'_>,
+) -> Result<Found, PipelineError> {
     if let Some(OperatorsMap { origin, held }) = &question.map {
         let index = match held {
             Holds::Index(index) => Arc::clone(index),

@@ -97,7 +97,7 @@ pub enum Standing {
 pub struct Audit {
     /// When.
     pub at: Timestamp,
-    /// `verdict`, `command`, `refusal`, `label`, `configuration`, `installation` or `group`.
+    /// `verdict`, `command`, `refusal`, `label`, `configuration`, `installation`, `group` or `map`.
     pub kind: String,
     /// Where.
     pub repository: Option<RepoRef>,

@@ -8,9 +8,9 @@
 mod annotate;
 mod budget;
 mod conclusion;
+mod freezes;
 mod github;
 mod gitlab;
-mod freezes;
 mod html;
 mod json;
 mod junit;

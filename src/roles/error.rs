@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use crate::config::ConfigError;
-use crate::delivery::WeakSecret;
+use crate::delivery::{WeakSecret, WrongUploads};
 use crate::forge::GitHubSettingsError;
 use crate::queue::{OpenError, QueueError};
 use crate::words::with_causes;
@@ -17,6 +17,9 @@ pub enum RoleError {
     /// A webhook secret that anybody could guess.
     #[error(transparent)]
     WeakSecret(#[from] WeakSecret),
+    /// Uploads that cannot be taken as they are configured.
+    #[error(transparent)]
+    WrongUploads(#[from] WrongUploads),
     /// What the forge's client needs.
     #[error(transparent)]
     Forge(#[from] GitHubSettingsError),
@@ -52,7 +55,7 @@ impl RoleError {
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Config(error) => error.exit_code(),
-            Self::WeakSecret(_) | Self::Forge(_) => 65,
+            Self::WeakSecret(_) | Self::WrongUploads(_) | Self::Forge(_) => 65,
             Self::Open(_) | Self::Queue(_) => 69,
             Self::Bind { .. } | Self::DataDir { .. } => 74,
             Self::Ours(_) => 70,

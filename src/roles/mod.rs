@@ -9,6 +9,7 @@ mod serve;
 mod signals;
 mod start;
 mod telemetry;
+mod uploads;
 mod work;
 
 pub use clock::now;

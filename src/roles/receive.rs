@@ -10,9 +10,10 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
-use super::{RoleError, now};
+use super::{RoleError, now, uploads};
 use crate::config::Settings;
 use crate::delivery::{self, Limits, Receiver, WebhookSecrets};
+use crate::maps::Depot;
 use crate::queue::{Queue, SqliteOptions, SqliteQueue};
 
 /// The file below the data directory that holds the address that was bound: with port 0 nobody else knows it.
@@ -32,6 +33,7 @@ pub(super) async fn receive(
 ) -> Result<(), RoleError> {
     let secrets = WebhookSecrets::new(settings.webhook_secrets(environment)?)?;
     let queue = Arc::new(open_queue(settings).await?);
+    let uploads = uploads::configured(settings, queue.clone())?;
     let metrics = PrometheusBuilder::new().install_recorder().map_err(|error| RoleError::Ours(error.to_string()))?;
     let listen = settings.receive.listen;
     let listener = TcpListener::bind(listen).await.map_err(|source| RoleError::Bind { listen, source })?;
@@ -45,8 +47,10 @@ pub(super) async fn receive(
         metrics,
         limits: Limits::default(),
     };
-    let housekeeping = tokio::spawn(keep_house(Arc::clone(&queue), stop.clone()));
-    let stopped = delivery::serve(listener, delivery::router(receiver), stop.cancelled_owned()).await;
+    let depot = Depot::below(&settings.data_dir);
+    let housekeeping = tokio::spawn(keep_house(Arc::clone(&queue), depot, stop.clone()));
+    let router = delivery::router(receiver).merge(delivery::uploads(uploads));
+    let stopped = delivery::serve(listener, router, stop.cancelled_owned()).await;
     info!("stopped receiving: {stopped:?}");
     housekeeping.abort();
     queue.close().await;
@@ -71,7 +75,8 @@ fn note_address(data_dir: &Path, address: &str) -> Result<(), RoleError> {
 }
 
 /// Keeps the gauges true and forgets old deliveries.
-async fn keep_house(queue: Arc<SqliteQueue>, stop: CancellationToken) {
+async fn keep_house(queue: Arc<SqliteQueue>, depot: Depot, stop: CancellationToken) {
+    uploads::describe();
     metrics::describe_gauge!("evidence_gate_queue_jobs", "Jobs by state.");
     metrics::describe_gauge!(
         "evidence_gate_queue_oldest_seconds",
@@ -85,6 +90,9 @@ async fn keep_house(queue: Arc<SqliteQueue>, stop: CancellationToken) {
         match queue.depth(now()).await {
             Ok(depth) => show(depth),
             Err(error) => warn!(error = &error as &dyn std::error::Error, "cannot measure the queue"),
+        }
+        if let Err(error) = uploads::measure(&depot) {
+            warn!(error = &error as &dyn std::error::Error, "cannot measure the maps that wait");
         }
         if now().duration_since(forgotten_at).as_hours() >= 1 {
             forgotten_at = now();

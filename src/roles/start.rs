@@ -82,6 +82,7 @@ pub fn run_serve(args: &RoleArgs) -> Result<(), RoleError> {
     // A wrong configuration is said once here, and not by two children again and again.
     let settings = settings(args)?;
     WebhookSecrets::new(settings.webhook_secrets(&environment)?)?;
+    drop(super::uploads::doorkeeper(&settings)?);
     let github = github(&settings)?;
     let program =
         std::env::current_exe().map_err(|error| RoleError::Ours(format!("cannot find this program: {error}")))?;

@@ -1,6 +1,7 @@
 //! The receiver, over real sockets.
 
 pub mod door;
+mod upload;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -22,6 +22,7 @@ mod fake_forge;
 mod forge;
 mod formats;
 mod init;
+mod issuer;
 mod lane;
 mod ledger;
 mod lint;

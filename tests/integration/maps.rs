@@ -3,6 +3,7 @@
 mod broken;
 mod commands;
 mod convert;
+mod depot;
 mod price;
 mod real;
 mod round_trip;

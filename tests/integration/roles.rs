@@ -7,6 +7,7 @@ mod base;
 mod commands;
 mod crowd;
 mod lane;
+mod maps;
 mod missed;
 mod model;
 mod people;

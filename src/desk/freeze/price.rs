@@ -6,7 +6,7 @@ use jiff::civil::Date;
 
 use super::{LedgerArgs, open, parsed};
 use crate::desk::{Failure, coverage, out};
-use crate::maps::{self, Reach};
+use crate::maps;
 
 /// Which freezes, and on which map.
 #[derive(Clone, Debug, clap::Args)]
@@ -44,9 +44,13 @@ pub(super) fn price(args: &PriceArgs, today: Date) -> Result<(), Failure> {
         }
         None => Vec::new(),
     };
+    let reach = match &opened {
+        Some(opened) => opened.policy.freeze.reach,
+        None => coverage::reach(args.ledger.policy.as_deref(), &args.ledger.repo)?,
+    };
     let index = coverage::open(&args.map)?;
     let (standing, asked) = if args.nodeid.is_empty() { (&[][..], &frozen) } else { (&frozen[..], &args.nodeid) };
-    let price = maps::price(&index, standing, asked, Reach::Function)?;
+    let price = maps::price(&index, standing, asked, reach)?;
     if args.json {
         let text =
             serde_json::to_string_pretty(&coverage::price_json(&price)).expect("a JSON value can always be printed");

@@ -37,7 +37,8 @@ static FREEZE_WITHOUT_COVERAGE: Rule = Rule {
     next: "A maintainer corrects the node id in the ledger or makes the map again with this test in it; what the map calls its tests is shown by `evidence-gate coverage inspect`.",
 };
 
-static COVERAGE_MAP_MISSING: Rule = Rule {
+/// What a map that arrives puts right.
+pub static COVERAGE_MAP_MISSING: Rule = Rule {
     id: "coverage-map-missing",
     verdict: Verdict::Unscored,
     when: "Tests are frozen, the product changes, and there is no coverage map that says which lines only frozen tests observe.",

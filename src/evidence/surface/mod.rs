@@ -18,6 +18,7 @@ pub use carry::carried;
 pub use diff::{Hunk, hunks};
 pub use facts::{CodeChange, MapFacts, ReadMap, SurfaceFacts, frozen_tests};
 pub use files::{FileLines, any_judged, files, old_paths, surface_blobs};
+pub use judge::COVERAGE_MAP_MISSING;
 pub(super) use judge::SurfaceOracle;
 pub use picture::{FilePicture, Observed, Picture, PictureLine, PictureRow, picture};
 pub use subtract::{ChangedLine, FileSubtraction, OverlapLine, Subtraction, subtract};

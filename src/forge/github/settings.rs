@@ -6,6 +6,8 @@ use std::time::Duration;
 use secrecy::SecretString;
 use url::Url;
 
+use crate::config::is_private;
+
 /// What a GitHub client needs to know. [`GitHub::new`](super::GitHub::new) checks it.
 #[derive(Clone)]
 pub struct GitHubSettings {
@@ -131,13 +133,7 @@ pub(super) fn check_address(which: &'static str, url: &Url) -> Result<(), GitHub
     if !url.username().is_empty() || url.password().is_some() {
         return Err(GitHubSettingsError::UserInfo { which });
     }
-    let loopback = match url.host() {
-        Some(url::Host::Domain(name)) => name == "localhost",
-        Some(url::Host::Ipv4(ip)) => ip.is_loopback(),
-        Some(url::Host::Ipv6(ip)) => ip.is_loopback(),
-        None => false,
-    };
-    if !(url.scheme() == "https" || url.scheme() == "http" && loopback) {
+    if !is_private(url) {
         return Err(GitHubSettingsError::InClear { which });
     }
     if url.query().is_some() || url.fragment().is_some() {

@@ -5,16 +5,25 @@ use crate::maps::lines::{put, take, take_u32};
 use crate::maps::{About, Grain};
 
 /// The first and the last bytes of an index, with the number of its layout.
-pub(super) const MAGIC: [u8; 8] = *b"eg-map\0\x01";
+pub(super) const MAGIC: [u8; 8] = *b"eg-map\0\x02";
 
 /// How many ids stand in a group.
 pub(super) const GROUP: usize = 64;
+
+/// What tells a stretch from one that was damaged on its disk: CRC-32. It is no proof against anybody who writes there.
+pub(super) fn sum(bytes: &[u8]) -> u32 {
+    let mut sum = flate2::Crc::new();
+    sum.update(bytes);
+    sum.sum()
+}
 
 /// A stretch of the index's bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Part {
     pub(super) at: u64,
     pub(super) length: u64,
+    /// Of the bytes.
+    pub(super) sum: u32,
 }
 
 /// Where a file's share is.
@@ -23,9 +32,9 @@ pub(super) struct FilePart {
     pub(super) path: String,
     /// How many tests run each line, import lines, executable lines.
     pub(super) counts: Part,
-    /// Which test runs which set, and where the sets end.
+    /// Which test runs which set, where the sets end, and the sum of each.
     pub(super) tests: Part,
-    /// The sets.
+    /// The sets; each has a sum of its own beside its end.
     pub(super) sets: Part,
 }
 
@@ -123,8 +132,9 @@ pub(super) fn take_text(bytes: &mut &[u8]) -> Option<String> {
 fn put_part(bytes: &mut Vec<u8>, part: Part) {
     put(bytes, part.at);
     put(bytes, part.length);
+    put(bytes, u64::from(part.sum));
 }
 
 fn take_part(bytes: &mut &[u8]) -> Option<Part> {
-    Some(Part { at: take(bytes)?, length: take(bytes)? })
+    Some(Part { at: take(bytes)?, length: take(bytes)?, sum: take_u32(bytes)? })
 }

@@ -165,10 +165,10 @@ impl Index {
             if let Some(set) = known.get(&number) {
                 return Ok(set.clone());
             }
-            let (start, end) = table.set(number).ok_or_else(damage)?;
+            let (start, end, sum) = table.set(number).ok_or_else(damage)?;
             let length = u64::from(end.checked_sub(start).ok_or_else(damage)?);
             let at = part.sets.at + u64::from(start);
-            let bytes = self.part(super::head::Part { at, length })?;
+            let bytes = self.part(super::head::Part { at, length, sum })?;
             let lines = lines::bitmap(&bytes).ok_or_else(damage)?;
             known.insert(number, lines.clone());
             Ok(lines)
@@ -231,7 +231,11 @@ impl Table {
     fn of(words: Vec<u8>) -> Option<Self> {
         let length = |at: usize| Some(u32::from_le_bytes(*words.get(at * 4..)?.first_chunk()?) as usize);
         let (runs, agreed, sets) = (length(0)?, length(1)?, length(2)?);
-        let wanted = runs.checked_mul(3)?.checked_add(agreed.checked_mul(2)?)?.checked_add(sets)?.checked_add(3)?;
+        let wanted = runs
+            .checked_mul(3)?
+            .checked_add(agreed.checked_mul(2)?)?
+            .checked_add(sets.checked_mul(2)?)?
+            .checked_add(3)?;
         (words.len() == wanted.checked_mul(4)?).then_some(Self { words, runs, agreed, sets })
     }
 
@@ -261,11 +265,13 @@ impl Table {
         (self.word(row) == test).then(|| self.word(row + 1))
     }
 
-    fn set(&self, number: u32) -> Option<(u32, u32)> {
+    /// Where a set begins and ends, and its sum.
+    fn set(&self, number: u32) -> Option<(u32, u32, u32)> {
         let (at, ends) = (number as usize, self.runs * 3 + self.agreed * 2);
         if at >= self.sets {
             return None;
         }
-        Some((at.checked_sub(1).map_or(0, |before| self.word(ends + before)), self.word(ends + at)))
+        let start = at.checked_sub(1).map_or(0, |before| self.word(ends + before));
+        Some((start, self.word(ends + at), self.word(ends + self.sets + at)))
     }
 }

@@ -4,10 +4,13 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use super::head::{FilePart, Head, MAGIC, Part, take_text};
+use super::head::{FilePart, Head, MAGIC, Part, sum, take_text};
 use super::write::write;
 use crate::change::Sha256;
 use crate::maps::{About, Grain, Home, Limits, Map, MapError, read_map};
+
+/// Bytes at the end: where the head begins, its sum, and the mark.
+const TAIL: u64 = 20;
 
 /// The index of one map: of one commit's tests, from one run or from several.
 pub struct Index {
@@ -53,15 +56,20 @@ impl Index {
         let damaged = || damaged(&origin);
         let read = |source| MapError::Read { origin: origin.clone(), source };
         let length = home.length().map_err(read)?;
-        let tail_at = length.checked_sub(16).filter(|at| *at >= 8).ok_or_else(damaged)?;
-        let tail = home.read(tail_at, 16).map_err(read)?;
-        let (head_at, magic) = tail.split_first_chunk::<8>().ok_or_else(damaged)?;
+        let tail_at = length.checked_sub(TAIL).filter(|at| *at >= 8).ok_or_else(damaged)?;
+        let tail = home.read(tail_at, TAIL as usize).map_err(read)?;
+        let (head_at, rest) = tail.split_first_chunk::<8>().ok_or_else(damaged)?;
+        let (head_sum, magic) = rest.split_first_chunk::<4>().ok_or_else(damaged)?;
         let head_at = u64::from_le_bytes(*head_at);
         if magic != MAGIC || home.read(0, 8).map_err(read)? != MAGIC {
             return Err(damaged());
         }
         let size = tail_at.checked_sub(head_at).and_then(|size| usize::try_from(size).ok()).ok_or_else(damaged)?;
-        let head = Head::from_bytes(&home.read(head_at, size).map_err(read)?).ok_or_else(damaged)?;
+        let head = home.read(head_at, size).map_err(read)?;
+        if sum(&head) != u32::from_le_bytes(*head_sum) {
+            return Err(damaged());
+        }
+        let head = Head::from_bytes(&head).ok_or_else(damaged)?;
         Ok(Self { origin, home, head })
     }
 
@@ -111,9 +119,12 @@ impl Index {
         Some(&self.head.files[at])
     }
 
+    /// A stretch of the bytes, if it is what was written.
     pub(super) fn part(&self, part: Part) -> Result<Vec<u8>, MapError> {
         let length = usize::try_from(part.length).map_err(|_| damaged(&self.origin))?;
-        self.home.read(part.at, length).map_err(|source| MapError::Read { origin: self.origin.clone(), source })
+        let read = |source| MapError::Read { origin: self.origin.clone(), source };
+        let bytes = self.home.read(part.at, length).map_err(read)?;
+        if sum(&bytes) == part.sum { Ok(bytes) } else { Err(damaged(&self.origin)) }
     }
 
     /// The ids of a group, in order.

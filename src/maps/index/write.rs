@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::head::{FilePart, GROUP, Head, MAGIC, Part, put_text};
+use super::head::{FilePart, GROUP, Head, MAGIC, Part, put_text, sum};
 use crate::change::Sha256;
 use crate::maps::lines;
 use crate::maps::map::{File, Map, TestNo};
@@ -17,7 +17,7 @@ struct Placed<W> {
 impl<W: Write> Placed<W> {
     fn put(&mut self, bytes: &[u8]) -> io::Result<Part> {
         self.out.write_all(bytes)?;
-        let part = Part { at: self.at, length: bytes.len() as u64 };
+        let part = Part { at: self.at, length: bytes.len() as u64, sum: sum(bytes) };
         self.at += part.length;
         Ok(part)
     }
@@ -54,6 +54,7 @@ pub(super) fn write(mut map: Map, out: impl Write) -> io::Result<()> {
     let digest = map.digest.unwrap_or_else(|| Sha256::of(&[]));
     let head = out.put(&Head { about: map.about, grain, digest, tests, jitter, groups, files }.to_bytes())?;
     out.put(&head.at.to_le_bytes())?;
+    out.put(&head.sum.to_le_bytes())?;
     out.put(&MAGIC)?;
     out.out.flush()
 }
@@ -82,19 +83,20 @@ fn put_file<W: Write>(mut file: File, rank: &[TestNo], out: &mut Placed<W>) -> i
     for length in [runs.len(), rows.len(), used.ends.len()] {
         table.extend(word(length)?.to_le_bytes());
     }
-    let words = runs.iter().flatten().chain(rows.iter().flatten()).chain(&used.ends);
+    let words = runs.iter().flatten().chain(rows.iter().flatten()).chain(&used.ends).chain(&used.sums);
     for number in words {
         table.extend(number.to_le_bytes());
     }
     Ok(FilePart { tests: out.put(&table)?, sets: out.put(&used.sets)?, counts, path: file.path })
 }
 
-/// The sets that are in use, one behind the other, and where each ends.
+/// The sets that are in use, one behind the other, where each ends, and the sum of each.
 #[derive(Default)]
 struct Used {
     numbers: BTreeMap<u32, u32>,
     sets: Vec<u8>,
     ends: Vec<u32>,
+    sums: Vec<u32>,
 }
 
 impl Used {
@@ -106,6 +108,7 @@ impl Used {
         let number = word(self.ends.len())?;
         self.sets.extend(file.pattern(pattern));
         self.ends.push(word(self.sets.len())?);
+        self.sums.push(sum(file.pattern(pattern)));
         self.numbers.insert(pattern, number);
         Ok(number)
     }

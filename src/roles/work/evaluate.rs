@@ -66,6 +66,7 @@ impl Worker {
         let (record, reviews) = loop {
             rounds += 1;
             let reviews = self.reviews_of(lease, &seen).await?;
+            let maps = self.known_maps(&lease.job.trigger.repository)?.1;
             let record = self.judge(lease, &seen, reviews.clone()).await?;
             let later = self.look(lease).await?;
             if !seen.same_question(&later) {
@@ -77,6 +78,8 @@ impl Worker {
             }
             if labels(&later) != labels(&seen) {
                 info!("the labels changed meanwhile: judging again");
+            } else if self.known_maps(&lease.job.trigger.repository)?.1 != maps {
+                info!("a coverage map came meanwhile: judging again");
             } else if later.base == seen.base {
                 // A success that stands on an approval or a label: it must still be there.
                 if !stands_on_somebody(&record) || self.reviews_of(lease, &later).await? == reviews {
@@ -88,7 +91,7 @@ impl Worker {
             }
             if rounds == ROUNDS {
                 return Err(Failure::retry(
-                    "the base branch, the labels or the reviews changed each time the change was judged",
+                    "the base branch, the labels, the reviews or the maps changed each time the change was judged",
                 ));
             }
             seen = later;

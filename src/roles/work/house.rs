@@ -16,6 +16,9 @@ const TICK: Duration = Duration::from_secs(30);
 /// How often the forge's log of deliveries is read (R21).
 const LOG: Duration = Duration::from_hours(1);
 
+/// How often old coverage maps are removed, and pending ones are looked for that nobody was told of.
+const MAPS: Duration = Duration::from_hours(1);
+
 /// How often runs that hang are looked for.
 const HANGING: Duration = Duration::from_mins(1);
 
@@ -26,7 +29,7 @@ fn errand(task: Task) -> Errand {
 impl Worker {
     /// Sends every duty at once: at the start nobody knows what was missed (R23).
     pub(in crate::roles) async fn send_every_duty(&self) -> Result<(), QueueError> {
-        let all = [Task::EndHangingRuns, Task::ReadLog, Task::Installed].map(errand);
+        let all = [Task::EndHangingRuns, Task::ReadLog, Task::Installed, Task::SweepMaps].map(errand);
         self.queue.send(&all, (self.now)()).await
     }
 
@@ -63,6 +66,7 @@ impl Worker {
             let duties = [
                 ("hanging", HANGING, Task::EndHangingRuns),
                 ("log", LOG, Task::ReadLog),
+                ("maps", MAPS, Task::SweepMaps),
                 ("sweep", self.work().sweep, Task::Installed),
             ];
             for (name, every, task) in duties {

@@ -1,11 +1,13 @@
 //! What is asked of the pipeline, and where it is asked.
 
+use jiff::Timestamp;
 use tracing::warn;
 
 use super::failure::Failure;
 use super::worker::Worker;
 use crate::forge::Pull;
-use crate::pipeline::{self, LaneAsked, Origin, PipelineError, Question, Running};
+use crate::maps::Depot;
+use crate::pipeline::{self, KnownMaps, LaneAsked, Origin, PipelineError, Question, Running};
 use crate::words::{BaseSha, HeadSha, RepoRef};
 
 impl Worker {
@@ -42,7 +44,7 @@ impl Worker {
             lock: None,
             ledger: None,
             map: None,
-            maps: None,
+            maps: Some(self.known_maps(repository)?.0),
             reviews: None,
             lane: LaneAsked::ByLabel,
             known_digests: Some(pipeline::known_digests(&self.settings.data_dir, repository)),
@@ -54,6 +56,16 @@ impl Worker {
             today: None,
             clock: self.now,
         })
+    }
+
+    /// The coverage maps of a repository that count, and when one of them became another one last.
+    pub(super) fn known_maps(&self, repository: &RepoRef) -> Result<(KnownMaps, Option<Timestamp>), Failure> {
+        let depot = Depot::below(&self.settings.data_dir);
+        let known = depot.known(repository).map_err(|error| {
+            warn!(error = &error as &dyn std::error::Error, "the coverage maps of {repository} cannot be read");
+            Failure::retry("the coverage maps of this repository cannot be read")
+        })?;
+        Ok((KnownMaps { shelf: depot.shelf(), by_commit: known.by_commit }, known.changed))
     }
 
     /// Runs git and the judges away from the threads that talk to the network.

@@ -6,6 +6,7 @@
 #![expect(clippy::disallowed_methods, reason = "the shipped program is started here, as an operator starts it")]
 
 mod labels;
+mod maps;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -10,6 +10,8 @@ use base64::engine::general_purpose::STANDARD;
 pub struct AppKey {
     /// For the worker's `private_key_file`.
     pub private_pem: String,
+    /// For whoever checks what was signed.
+    pub public_pem: String,
     public: jsonwebtoken::DecodingKey,
 }
 
@@ -22,6 +24,7 @@ impl AppKey {
         Self {
             private_pem: pem("PRIVATE KEY", private.as_ref()),
             public: jsonwebtoken::DecodingKey::from_rsa_pem(public.as_bytes()).unwrap(),
+            public_pem: public,
         }
     }
 

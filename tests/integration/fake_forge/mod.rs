@@ -7,7 +7,7 @@ mod checks;
 mod faults;
 pub mod git_http;
 mod hooks;
-mod keys;
+pub mod keys;
 mod labels;
 mod lists;
 pub mod looks;

@@ -105,3 +105,31 @@ fn what_cannot_be_converted_ends_with_65_and_says_what_to_do() {
     assert_eq!(code, 74);
     assert_snapshot!(told, @"evidence-gate: cannot read none.info: No such file or directory (os error 2)");
 }
+
+#[test]
+fn a_freeze_reaches_as_far_as_the_policy_lets_it() {
+    let folder = folder();
+    let map = r#"{"t.py::A::one": {"a.py": [1]}, "t.py::A::two": {"a.py": [2]}, "t.py::b": {"a.py": [3]}}"#;
+    std::fs::write(folder.path().join("map.json"), map).unwrap();
+    let ledger =
+        r#"{"schema": 1, "frozen": [{"nodeid": "t.py::A", "reason": "slow host", "bound_sha": "0123456789abcdef"}]}"#;
+    std::fs::write(folder.path().join("flaky.json"), ledger).unwrap();
+    let inspect = ["coverage", "inspect", "map.json", "--freeze", "flaky.json"];
+    let price = ["freeze", "price", "flaky.json", "--map", "map.json"];
+    let unsaid = ["freeze", "price", "--map", "map.json", "--nodeid", "t.py::A"];
+    let last = |arguments: &[&str]| {
+        let (code, text, told) = run(folder.path(), arguments);
+        assert_eq!((code, told.as_str()), (0, ""));
+        text.lines().last().unwrap().to_owned()
+    };
+    for arguments in [&inspect[..], &price, &unsaid] {
+        assert_eq!(last(arguments), "observed lines: 3 before, 3 after, 100.00 percent are left", "{arguments:?}");
+    }
+    std::fs::write(folder.path().join(".evidence-gate.toml"), "schema = 1\n[freeze]\nreach = \"class\"\n").unwrap();
+    for arguments in [&inspect[..], &price, &unsaid] {
+        assert_eq!(last(arguments), "observed lines: 3 before, 1 after, 33.33 percent are left", "{arguments:?}");
+    }
+    std::fs::write(folder.path().join("narrow.toml"), "schema = 1\n").unwrap();
+    let narrow = [&inspect[..], &["--policy", "narrow.toml"]].concat();
+    assert_eq!(last(&narrow), "observed lines: 3 before, 3 after, 100.00 percent are left");
+}

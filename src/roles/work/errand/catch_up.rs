@@ -1,4 +1,4 @@
-//! Open pull requests without a current answer: after a push to their base, and whenever something may have been missed.
+//! Open pull requests without a current answer: after a push to their base, after a coverage map came, and whenever something may have been missed.
 //!
 //! An answer is current when it is about the present head and base, and the merge base and the digests that it was made of are
 //! those of now (R66, R104). Every green that is not is covered by a blocking run before anything is judged (R32).
@@ -103,12 +103,17 @@ impl Worker {
             tips.insert(pull.base_branch.clone(), tip.clone());
             tip
         };
-        if record.base == tip.to_string() {
+        // What was judged after the last map had come was held against it, so a map is asked about once.
+        let newer_map = self.known_maps(&pull.repository)?.1.is_some_and(|changed| changed > answer.started);
+        if record.base == tip.to_string() && !newer_map {
             return Ok(Found::Current);
         }
         let now = self.standing_of(lease, pull, tip).await?;
-        Ok(if now.bears(&record) {
+        let same_map = !newer_map || now.has_map_of(&record);
+        Ok(if now.bears(&record) && same_map {
             Found::Current
+        } else if now.bears(&record) {
+            Found::Void(answer, "the base branch has another coverage map now")
         } else if now.has_digests_of(&record) {
             Found::Void(answer, "its merge base is another one now")
         } else {

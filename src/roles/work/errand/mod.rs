@@ -1,4 +1,4 @@
-//! Errands: commands, buttons, pushes to a base, merge groups, what was missed. One file each; [`run`] sends each to its own.
+//! Errands: commands, buttons, pushes to a base, merge groups, coverage maps, what was missed. One file each; [`run`] sends each to its own.
 
 mod catch_up;
 mod command;
@@ -8,6 +8,7 @@ mod hanging;
 mod installed;
 mod label;
 mod log;
+mod maps;
 mod permission;
 mod rescore;
 mod run;

@@ -52,6 +52,8 @@ impl Worker {
             Task::Gone { repositories } => self.gone(lease, repositories).await,
             Task::ReadLog => self.read_log().await,
             Task::EndHangingRuns => self.end_hanging_runs().await,
+            Task::TakeUpMaps => self.take_up_maps(lease).await,
+            Task::SweepMaps => self.sweep_maps().await,
         }
     }
 
@@ -167,7 +169,9 @@ fn comes_again(lease: &ErrandLease) -> bool {
         | Task::Installed
         | Task::Gone { .. }
         | Task::EndHangingRuns
-        | Task::ReadLog => true,
+        | Task::ReadLog
+        | Task::TakeUpMaps
+        | Task::SweepMaps => true,
         Task::Obey { .. } | Task::Rescore { .. } | Task::JudgeGroup { .. } | Task::Labelled { .. } => false,
     }
 }
