@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use evidence_gate::desk::{
-    self, AuditArgs, CoverageCommand, FreezeCommand, LockCommand, PolicyCommand, QueueCommand, ReplayArgs,
-    SandboxCommand, SchemaCommand, ScoreArgs,
+    self, AuditArgs, CoverageCommand, FreezeCommand, KeysCommand, LockCommand, PolicyCommand, QueueCommand, ReplayArgs,
+    SandboxCommand, SchemaCommand, ScoreArgs, VerifyArgs,
 };
 use evidence_gate::roles::{self, RoleArgs, WorkArgs};
 use evidence_gate::words::Verdict;
@@ -30,6 +30,13 @@ enum Command {
     ///
     /// Exits with 0 when the record and its replay are the same apart from times, with 1 when they differ.
     Replay(ReplayArgs),
+    /// Check a signed record against keys that you trust, without asking whoever made it.
+    ///
+    /// Exits with 0 when it holds, with 1 when it is refused, and says why.
+    Verify(VerifyArgs),
+    /// List and rotate the keys that records are signed with.
+    #[command(subcommand)]
+    Keys(KeysCommand),
     /// Check and explain a policy.
     #[command(subcommand)]
     Policy(PolicyCommand),
@@ -57,7 +64,7 @@ enum Command {
     /// Show what waits and what failed for good, or try a failed job again.
     #[command(subcommand)]
     Queue(QueueCommand),
-    /// Show who had what decided, asked for or was refused, and when.
+    /// Show who had what decided, asked for or was refused, and when; verify the chain of signed records.
     Audit(AuditArgs),
 }
 
@@ -84,6 +91,8 @@ fn run(command: Command) -> Ended {
     match command {
         Command::Score(args) => desk::score(&args, roles::now).map(Verdict::exit_code).map_err(desk_failed),
         Command::Replay(args) => desk::replay(&args, roles::now).map_err(desk_failed),
+        Command::Verify(args) => desk::verify(&args).map_err(desk_failed),
+        Command::Keys(command) => desk::keys(&command, roles::now).map(|()| 0).map_err(desk_failed),
         Command::Policy(command) => desk::policy(&command).map(|()| 0).map_err(desk_failed),
         Command::Lock(command) => desk::lock(&command).map_err(desk_failed),
         Command::Freeze(command) => desk::freeze(&command, roles::now).map_err(desk_failed),
@@ -91,7 +100,7 @@ fn run(command: Command) -> Ended {
         Command::Coverage(command) => desk::coverage(&command, roles::now).map(|()| 0).map_err(desk_failed),
         Command::Schema(command) => desk::schema(command).map(|()| 0).map_err(desk_failed),
         Command::Queue(command) => desk::queue(&command, roles::now).map(|()| 0).map_err(desk_failed),
-        Command::Audit(args) => desk::audit(&args).map(|()| 0).map_err(desk_failed),
+        Command::Audit(args) => desk::audit(&args).map_err(desk_failed),
         Command::Serve(args) => roles::run_serve(&args).map(|()| 0).map_err(role_failed),
         Command::Receive(args) => roles::run_receive(&args).map(|()| 0).map_err(role_failed),
         Command::Work(args) => roles::run_work(&args).map(|()| 0).map_err(role_failed),

@@ -13,6 +13,7 @@ use tracing::{info, warn};
 use super::{RoleError, now};
 use crate::config::Settings;
 use crate::delivery::{self, Limits, Receiver, WebhookSecrets};
+use crate::proof::Keys;
 use crate::queue::{Queue, SqliteOptions, SqliteQueue};
 
 /// The file below the data directory that holds the address that was bound: with port 0 nobody else knows it.
@@ -43,6 +44,7 @@ pub(super) async fn receive(
         github: Arc::new(secrets),
         clock: Arc::new(now),
         metrics,
+        public_keys: settings.receive.public_keys.clone().unwrap_or_else(|| Keys::public_file(&settings.keys())),
         limits: Limits::default(),
     };
     let housekeeping = tokio::spawn(keep_house(Arc::clone(&queue), stop.clone()));

@@ -24,6 +24,7 @@ mod maps;
 mod markers;
 mod pipeline;
 mod policy;
+mod proof;
 mod property;
 mod queue;
 mod report;

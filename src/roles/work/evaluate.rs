@@ -165,7 +165,8 @@ impl Worker {
             external_id: &lease.evaluation.to_string(),
         };
         let worse = self.worse_beside(lease, record, &seen.pull.head).await?;
-        self.note_verdict(lease, record, run, worse).await?;
+        let sealed = self.sign(&trigger.repository, lease.evaluation, record).await?;
+        self.note_verdict(lease, record, run, worse, &sealed).await?;
         report::post(self.forge.as_ref(), &target, &Posting::beside(record, &self.work().rules_url, worse)).await?;
         held(self.queue.posted(lease).await?)?;
         info!(verdict = %record.verdict, run.id = %run, "scored {}#{}: {}", trigger.repository, trigger.pull, record.title);

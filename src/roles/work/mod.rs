@@ -7,6 +7,7 @@ mod house;
 mod question;
 mod reviews;
 mod shared;
+mod sign;
 mod worker;
 
 pub(super) use worker::{Until, Worker};
