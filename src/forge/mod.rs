@@ -5,11 +5,13 @@
 
 mod clock;
 mod github;
+mod inspect;
 mod interface;
 mod surroundings;
 
 pub use clock::Clock;
-pub use github::{GitHub, GitHubSettings, GitHubSettingsError, Pace};
+pub use github::{ConvertError, GitHub, GitHubSettings, GitHubSettingsError, NewApp, Pace, convert_manifest};
+pub use inspect::{BranchRules, Inspected, Installed, Registration, RequiredCheck, Webhook};
 pub use interface::{
     Account, Annotation, AnnotationLevel, Button, Conclusion, Forge, ForgeError, NewRun, Output, PostedRun, Pull,
     PullCommit, PullState, Remote, Review, ReviewState, RunUpdate,

@@ -12,7 +12,9 @@ mod classes;
 mod cli;
 mod counterparts;
 mod delivery;
+mod demo;
 mod docs;
+mod doctor;
 mod dsl;
 mod event;
 mod evidence;
@@ -33,5 +35,6 @@ mod rooms;
 #[cfg(target_os = "linux")]
 mod sandbox;
 mod score;
+mod setup;
 mod surface;
 mod working_copy;

@@ -13,8 +13,10 @@ mod auth;
 mod client;
 mod conditional;
 mod http;
+mod inspect;
 mod lane;
 mod limits;
+mod manifest;
 mod reviews;
 mod roles;
 mod settings;
@@ -24,4 +26,5 @@ mod tokens;
 mod wire;
 
 pub use client::GitHub;
+pub use manifest::{ConvertError, NewApp, convert_manifest};
 pub use settings::{GitHubSettings, GitHubSettingsError, Pace};

@@ -93,8 +93,13 @@ pub enum OpenError {
     },
 }
 
+/// The database of a folder.
+pub(super) fn file_in(folder: &Path) -> PathBuf {
+    folder.join(FILE)
+}
+
 pub(super) async fn open(folder: &Path, options: SqliteOptions) -> Result<SqliteQueue, OpenError> {
-    let path = folder.join(FILE);
+    let path = file_in(folder);
     make_file(folder, &path)?;
     let connect = connect_options(&path, options);
     migrate(&path, &folder.join(LOCK), &connect).await?;
