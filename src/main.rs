@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use evidence_gate::desk::{
-    self, AuditArgs, CoverageCommand, DemoArgs, DoctorArgs, FreezeCommand, KeysCommand, LockCommand, PolicyCommand,
-    QueueCommand, ReplayArgs, SandboxCommand, SchemaCommand, ScoreArgs, SetupArgs, VerifyArgs,
+    self, AuditArgs, CorpusCommand, CoverageCommand, DemoArgs, DoctorArgs, FreezeCommand, KeysCommand, LockCommand,
+    PolicyCommand, QueueCommand, ReplayArgs, SandboxCommand, SchemaCommand, ScoreArgs, SetupArgs, VerifyArgs,
 };
 use evidence_gate::roles::{self, RoleArgs, WorkArgs};
 use evidence_gate::words::Verdict;
@@ -56,6 +56,9 @@ enum Command {
     /// Make coverage maps of what tools write, and look into them.
     #[command(subcommand)]
     Coverage(CoverageCommand),
+    /// Judge attacks whose answer is known, and honest changes that look alike.
+    #[command(subcommand)]
+    Corpus(CorpusCommand),
     /// Print the JSON Schema of a document that this program reads or writes.
     #[command(subcommand)]
     Schema(SchemaCommand),
@@ -111,6 +114,7 @@ fn run(command: Command) -> Ended {
         Command::Freeze(command) => desk::freeze(&command, roles::now).map_err(desk_failed),
         Command::Sandbox(command) => desk::sandbox(&command).map_err(desk_failed),
         Command::Coverage(command) => desk::coverage(&command, roles::now).map(|()| 0).map_err(desk_failed),
+        Command::Corpus(command) => desk::corpus(&command, roles::now).map_err(desk_failed),
         Command::Schema(command) => desk::schema(command).map(|()| 0).map_err(desk_failed),
         Command::Queue(command) => desk::queue(&command, roles::now).map(|()| 0).map_err(desk_failed),
         Command::Audit(args) => desk::audit(&args).map_err(desk_failed),

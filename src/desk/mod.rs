@@ -4,6 +4,7 @@
 
 mod audit;
 mod cache;
+mod corpus;
 mod coverage;
 mod demo;
 mod doctor;
@@ -25,6 +26,7 @@ mod setup;
 mod verify;
 
 pub use audit::{AuditArgs, AuditCommand, AuditFormat, AuditKind, audit};
+pub use corpus::{CorpusCommand, corpus};
 pub use coverage::{ConvertArgs, CoverageCommand, InspectArgs, InspectFormat, coverage};
 pub use demo::{DemoArgs, demo};
 pub use doctor::{DoctorArgs, doctor};

@@ -10,6 +10,7 @@
 mod change;
 mod classes;
 mod cli;
+mod corpus;
 mod counterparts;
 mod delivery;
 mod demo;
