@@ -3,15 +3,15 @@
 #
 # usage: examples/first-verdict.sh [NAME]
 #
-# NAME is a folder of tests/attacks (default: 12-fixture-edit, where a fixture is changed so that a wrong result looks right).
+# NAME is a folder of corpus/classics (default: 12-fixture-edit, where a fixture is changed so that a wrong result looks right).
 # EVIDENCE_GATE names a built program; without it, cargo builds one. Needs git and, without EVIDENCE_GATE, Rust and a C compiler.
 set -eu
 
 home=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 name=${1:-12-fixture-edit}
-attack=$home/tests/attacks/$name
+attack=$home/corpus/classics/$name
 if [ ! -d "$attack/base" ]; then
-    echo "first-verdict: there is no case '$name' in tests/attacks" >&2
+    echo "first-verdict: there is no case '$name' in corpus/classics" >&2
     exit 64
 fi
 

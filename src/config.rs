@@ -71,11 +71,13 @@ pub struct Receive {
     pub listen: SocketAddr,
     /// The most bytes that the database may grow to; past it deliveries are answered 503. Unset: until the disk is full.
     pub max_database_bytes: Option<u64>,
+    /// The file with the public keys that verify our records; where none is named, the one that a worker with this `data_dir` writes.
+    pub public_keys: Option<PathBuf>,
 }
 
 impl Default for Receive {
     fn default() -> Self {
-        Self { listen: SocketAddr::from(([127, 0, 0, 1], 8080)), max_database_bytes: None }
+        Self { listen: SocketAddr::from(([127, 0, 0, 1], 8080)), max_database_bytes: None, public_keys: None }
     }
 }
 
@@ -102,6 +104,8 @@ pub struct Work {
     /// How often every open pull request is looked at for a missing verdict (R22).
     #[serde(deserialize_with = "span")]
     pub sweep: Duration,
+    /// The folder of the keys that records are signed with; below `data_dir` where none is named.
+    pub keys: Option<PathBuf>,
     /// The operator's own policies: `FOLDER/github/REPOSITORY-ID.toml` wins over the repository's file.
     pub policies: Option<PathBuf>,
     /// What a repository without a policy gets.
@@ -120,6 +124,7 @@ impl Default for Work {
             head_agreement: Duration::from_mins(1),
             poll: Duration::from_secs(1),
             sweep: Duration::from_mins(30),
+            keys: None,
             policies: None,
             unconfigured: Unconfigured::Unscored,
             rules_url: "https://github.com/evidence-gate/evidence-gate/blob/main/docs/rules.md".to_owned(),
@@ -368,6 +373,11 @@ impl Settings {
             .build()
             .and_then(config::Config::try_deserialize)
             .map_err(|error| ConfigError::Environment(error.to_string()))
+    }
+
+    /// The folder of the keys that records are signed with.
+    pub fn keys(&self) -> PathBuf {
+        self.work.keys.clone().unwrap_or_else(|| self.data_dir.join("keys"))
     }
 
     /// The section `[github]`.

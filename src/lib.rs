@@ -29,6 +29,8 @@ pub mod evidence;
 
 pub mod score;
 
+pub mod proof;
+
 pub mod report;
 
 pub mod pipeline;

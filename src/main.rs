@@ -6,9 +6,9 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use evidence_gate::desk::{
-    self, AuditArgs, CompletionsArgs, CoverageCommand, DemoArgs, DoctorArgs, FreezeCommand, InitArgs, LockCommand,
-    PolicyCommand, QueueCommand, ReplayArgs, ReportArgs, SandboxCommand, SchemaCommand, ScoreArgs, SetupArgs,
-    SimulateArgs,
+    self, AuditArgs, CompletionsArgs, CorpusCommand, CoverageCommand, DemoArgs, DoctorArgs, FreezeCommand, InitArgs,
+    KeysCommand, LockCommand, PolicyCommand, QueueCommand, ReplayArgs, ReportArgs, SandboxCommand, SchemaCommand,
+    ScoreArgs, SetupArgs, SimulateArgs, VerifyArgs,
 };
 use evidence_gate::roles::{self, RoleArgs, WorkArgs};
 use evidence_gate::words::Verdict;
@@ -43,6 +43,13 @@ enum Command {
     ///
     /// Exits with 0 whatever the verdicts, since a simulation gates nothing; with 64 and up when the command itself failed.
     Simulate(SimulateArgs),
+    /// Check a signed record against keys that you trust, without asking whoever made it.
+    ///
+    /// Exits with 0 when it holds, with 1 when it is refused, and says why.
+    Verify(VerifyArgs),
+    /// List and rotate the keys that records are signed with.
+    #[command(subcommand)]
+    Keys(KeysCommand),
     /// Check and explain a policy.
     #[command(subcommand)]
     Policy(PolicyCommand),
@@ -58,6 +65,9 @@ enum Command {
     /// Make coverage maps of what tools write, and look into them.
     #[command(subcommand)]
     Coverage(CoverageCommand),
+    /// Judge attacks whose answer is known, and honest changes that look alike.
+    #[command(subcommand)]
+    Corpus(CorpusCommand),
     /// Print the JSON Schema of a document that this program reads or writes.
     #[command(subcommand)]
     Schema(SchemaCommand),
@@ -76,7 +86,7 @@ enum Command {
     /// Show what waits and what failed for good, or try a failed job again.
     #[command(subcommand)]
     Queue(QueueCommand),
-    /// Show who had what decided, asked for or was refused, and when.
+    /// Show who had what decided, asked for or was refused, and when; verify the chain of signed records.
     Audit(AuditArgs),
     /// Print what a shell needs to complete this command line, or the manual page.
     Completions(CompletionsArgs),
@@ -111,14 +121,17 @@ fn run(command: Command) -> Ended {
         Command::Report(args) => desk::report(&args).map(|()| 0).map_err(desk_failed),
         Command::Replay(args) => desk::replay(&args, roles::now).map_err(desk_failed),
         Command::Simulate(args) => desk::simulate(&args, roles::now).map_err(desk_failed),
+        Command::Verify(args) => desk::verify(&args).map_err(desk_failed),
+        Command::Keys(command) => desk::keys(&command, roles::now).map(|()| 0).map_err(desk_failed),
         Command::Policy(command) => desk::policy(&command, roles::now).map_err(desk_failed),
         Command::Lock(command) => desk::lock(&command).map_err(desk_failed),
         Command::Freeze(command) => desk::freeze(&command, roles::now).map_err(desk_failed),
         Command::Sandbox(command) => desk::sandbox(&command).map_err(desk_failed),
         Command::Coverage(command) => desk::coverage(&command, roles::now).map(|()| 0).map_err(desk_failed),
+        Command::Corpus(command) => desk::corpus(&command, roles::now).map_err(desk_failed),
         Command::Schema(command) => desk::schema(command).map(|()| 0).map_err(desk_failed),
         Command::Queue(command) => desk::queue(&command, roles::now).map(|()| 0).map_err(desk_failed),
-        Command::Audit(args) => desk::audit(&args).map(|()| 0).map_err(desk_failed),
+        Command::Audit(args) => desk::audit(&args).map_err(desk_failed),
         Command::Completions(args) => desk::completions(&args, Cli::command()).map(|()| 0).map_err(desk_failed),
         Command::Serve(args) => roles::run_serve(&args).map(|()| 0).map_err(role_failed),
         Command::Receive(args) => roles::run_receive(&args).map(|()| 0).map_err(role_failed),

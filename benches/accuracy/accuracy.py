@@ -86,8 +86,8 @@ def repository(folder, base, head):
 
 
 def attacks():
-    """The changes of tests/attacks that need neither a coverage map nor a property."""
-    for folder in sorted((ROOT / "tests/attacks").iterdir()):
+    """The changes of corpus/classics that need neither a coverage map nor a property."""
+    for folder in sorted((ROOT / "corpus/classics").iterdir()):
         if not (folder / "expected.json").exists() or (folder / "coverage_by_test.json").exists():
             continue
         expected = json.loads((folder / "expected.json").read_text())
@@ -204,7 +204,7 @@ def document(rows, versions):
     lines = [
         "# Accuracy", "",
         "Made by `benches/accuracy/accuracy.py`; do not edit by hand. Every case is a git repository with two commits, and every",
-        "tool is asked about the same two, with its own defaults. The cases are `tests/attacks` (those that need no coverage map) and",
+        "tool is asked about the same two, with its own defaults. The cases are `corpus/classics` (those that need no coverage map) and",
         "the marker catalogue in `tests/vectors/markers`, each of which was run against its real framework: a failing test stood plain,",
         "and the change hides it. They were gathered for this project, so they favour it; the detectors were not written for all of these",
         "languages. " + ", ".join(f"{name} {version}" for name, version in versions) + ".", "",

@@ -22,6 +22,7 @@ mod people;
 mod process;
 mod raw;
 mod row;
+mod scratch;
 mod sha256;
 mod twins;
 
@@ -37,5 +38,6 @@ pub use path::BytePath;
 pub use people::{Signature, Signed};
 pub use raw::{NotRaw, parse_raw};
 pub use row::{Change, Mode, PathChange, Side, Status};
+pub use scratch::Scratch;
 pub use sha256::{NotASha256, Sha256};
 pub use twins::Twin;

@@ -8,6 +8,7 @@ mod body;
 mod content;
 mod github;
 mod inbox;
+mod keys;
 mod limits;
 mod observe;
 mod outcome;

@@ -1,6 +1,7 @@
 //! The addresses of the receiver.
 
 use std::panic::AssertUnwindSafe;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -19,6 +20,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tracing::error;
 
 use super::body::{self, BodyFault, Budget};
+use super::keys;
 use super::observe::{self, Seen};
 use super::outcome::Outcome;
 use super::signature::ClaimedDigest;
@@ -39,11 +41,14 @@ pub struct Receiver {
     pub clock: Arc<dyn Fn() -> Timestamp + Send + Sync>,
     /// What `/metrics` prints.
     pub metrics: PrometheusHandle,
+    /// The file with the public keys that verify our records. No private key is ever near this role.
+    pub public_keys: PathBuf,
     /// How much, and how long.
     pub limits: Limits,
 }
 
-/// The receiver's addresses: `POST /webhooks/github`, `GET /healthz`, `GET /readyz`, `GET /metrics`.
+/// The receiver's addresses: `POST /webhooks/github`, `GET /healthz`, `GET /readyz`, `GET /metrics`, and the public keys that
+/// verify our records.
 ///
 /// A delivery is answered with 202 once it is durable and work stands in the queue for it, and with 200 where there is nothing to do.
 /// Every answer is JSON with `outcome`, the delivery id and, where there is one, a `reason`. No other service is called before the answer
@@ -58,6 +63,7 @@ pub fn router(receiver: Receiver) -> Router {
         .route("/healthz", get(|| async { "ok\n" }))
         .route("/readyz", get(ready))
         .route("/metrics", get(metrics))
+        .route(keys::PATH, get(public_keys))
         .layer(CatchPanicLayer::new())
         .with_state(Shared { receiver, budget })
 }
@@ -135,6 +141,10 @@ async fn ready(State(shared): State<Shared>) -> Response {
             (StatusCode::SERVICE_UNAVAILABLE, "not ready: the store does not answer\n").into_response()
         }
     }
+}
+
+async fn public_keys(State(shared): State<Shared>) -> Response {
+    keys::keys(&shared.receiver.public_keys).await
 }
 
 /// The Prometheus text format, <https://prometheus.io/docs/instrumenting/exposition_formats/>.

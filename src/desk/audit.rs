@@ -1,5 +1,7 @@
 //! `evidence-gate audit`: who had what decided, asked for it, was refused, and when.
 
+mod signed;
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -13,9 +15,15 @@ use crate::queue::{Audit, AuditFilter, Errands as _, SqliteOptions, SqliteQueue}
 use crate::score::visible;
 use crate::words::PullNumber;
 
+pub use signed::AuditCommand;
+
 /// What is wanted of the audit log.
 #[derive(Clone, Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct AuditArgs {
+    /// Something else than the log.
+    #[command(subcommand)]
+    pub command: Option<AuditCommand>,
     /// The configuration file; `EVIDENCE_GATE_*` variables win over it.
     #[arg(long, value_name = "FILE", env = "EVIDENCE_GATE_CONFIG")]
     pub config: Option<PathBuf>,
@@ -72,13 +80,12 @@ pub enum AuditFormat {
     Json,
 }
 
-/// Prints the rows, newest first.
-pub fn audit(args: &AuditArgs) -> Result<(), Failure> {
+/// Prints the rows, newest first, or looks at the signed records. 0, or 1 where these do not hold.
+pub fn audit(args: &AuditArgs) -> Result<u8, Failure> {
+    if let Some(command) = &args.command {
+        return signed::signed(command);
+    }
     let settings = Settings::load(args.config.as_deref(), &config::environment())?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| Failure::Ours(format!("cannot start the runtime: {error}")))?;
     let kind = args.kind.and_then(|kind| kind.to_possible_value()).map(|value| value.get_name().to_owned());
     let filter = AuditFilter {
         repository: args.repo.clone(),
@@ -88,14 +95,8 @@ pub fn audit(args: &AuditArgs) -> Result<(), Failure> {
         since: args.since,
         most: args.most,
     };
-    runtime.block_on(async {
-        let folder = &settings.data_dir;
-        if !folder.is_dir() {
-            return Err(Failure::Usage(format!("there is no data directory {} (`data_dir`)", folder.display())));
-        }
-        let queue = SqliteQueue::open(folder, SqliteOptions::default())
-            .await
-            .map_err(|error| Failure::OutOfReach(format!("cannot open the queue in {}: {error}", folder.display())))?;
+    runtime()?.block_on(async {
+        let queue = opened(&settings).await?;
         let rows = queue.audit(&filter).await?;
         queue.close().await;
         let line = match args.format {
@@ -106,8 +107,25 @@ pub fn audit(args: &AuditArgs) -> Result<(), Failure> {
         for row in &rows {
             writeln!(text, "{}", line(row)).expect("writing to a String cannot fail");
         }
-        out::print(&text)
+        out::print(&text).map(|()| 0)
     })
+}
+
+fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::Ours(format!("cannot start the runtime: {error}")))
+}
+
+async fn opened(settings: &Settings) -> Result<SqliteQueue, Failure> {
+    let folder = &settings.data_dir;
+    if !folder.is_dir() {
+        return Err(Failure::Usage(format!("there is no data directory {} (`data_dir`)", folder.display())));
+    }
+    SqliteQueue::open(folder, SqliteOptions::default())
+        .await
+        .map_err(|error| Failure::OutOfReach(format!("cannot open the queue in {}: {error}", folder.display())))
 }
 
 fn in_words(row: &Audit) -> String {

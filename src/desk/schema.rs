@@ -7,6 +7,8 @@ use super::{Failure, out};
 pub enum SchemaCommand {
     /// The record that `score --format json` prints and the bot keeps.
     Record,
+    /// The in-toto statement that a signed record holds.
+    Verdict,
     /// The policy file.
     Policy,
     /// The policy file in words, as a page of Markdown: every key with its type, its default and what it means.
@@ -17,6 +19,7 @@ pub enum SchemaCommand {
 pub fn schema(command: SchemaCommand) -> Result<(), Failure> {
     let schema = match command {
         SchemaCommand::Record => crate::score::record_schema(),
+        SchemaCommand::Verdict => crate::proof::statement_schema(),
         SchemaCommand::Policy => crate::policy::schema(),
         SchemaCommand::PolicyReference => return out::print(&crate::policy::reference()),
     };

@@ -5,12 +5,14 @@
 
 mod backoff;
 mod coalesce;
+mod envelopes;
 mod errands;
 mod job;
 mod sqlite;
 mod store;
 
 pub use backoff::{MAX_ATTEMPTS, backoff};
+pub use envelopes::{Added, Envelopes, Link};
 pub use errands::{Answer, Audit, AuditFilter, DeadErrand, ErrandLease, Errands, Hanging, Reserved, Standing};
 pub use job::{Evaluation, EvaluationId, EvaluationState, Generation, Job, JobId, Lease, RunnerId};
 pub use sqlite::{OpenError, SqliteOptions, SqliteQueue, StoredDelivery};

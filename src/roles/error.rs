@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use crate::config::ConfigError;
 use crate::delivery::{WeakSecret, WrongUploads};
 use crate::forge::GitHubSettingsError;
+use crate::proof::KeyError;
 use crate::queue::{OpenError, QueueError};
 use crate::words::with_causes;
 
@@ -45,6 +46,9 @@ pub enum RoleError {
         /// Why.
         source: std::io::Error,
     },
+    /// Records cannot be signed.
+    #[error(transparent)]
+    Keys(#[from] KeyError),
     /// Signals, metrics, the runtime.
     #[error("{0}")]
     Ours(String),
@@ -57,7 +61,7 @@ impl RoleError {
             Self::Config(error) => error.exit_code(),
             Self::WeakSecret(_) | Self::WrongUploads(_) | Self::Forge(_) => 65,
             Self::Open(_) | Self::Queue(_) => 69,
-            Self::Bind { .. } | Self::DataDir { .. } => 74,
+            Self::Bind { .. } | Self::DataDir { .. } | Self::Keys(_) => 74,
             Self::Ours(_) => 70,
         }
     }

@@ -14,6 +14,7 @@ use super::{RoleError, now, uploads};
 use crate::config::Settings;
 use crate::delivery::{self, Limits, Receiver, WebhookSecrets};
 use crate::maps::Depot;
+use crate::proof::Keys;
 use crate::queue::{Queue, SqliteOptions, SqliteQueue};
 
 /// The file below the data directory that holds the address that was bound: with port 0 nobody else knows it.
@@ -45,6 +46,7 @@ pub(super) async fn receive(
         github: Arc::new(secrets),
         clock: Arc::new(now),
         metrics,
+        public_keys: settings.receive.public_keys.clone().unwrap_or_else(|| Keys::public_file(&settings.keys())),
         limits: Limits::default(),
     };
     let depot = Depot::below(&settings.data_dir);

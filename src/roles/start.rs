@@ -12,6 +12,7 @@ use super::{RoleError, now, signals, telemetry};
 use crate::config::{self, Settings};
 use crate::delivery::WebhookSecrets;
 use crate::forge::{Clock, GitHub, GitHubSettings, Pace};
+use crate::proof::Keys;
 use crate::queue::RunnerId;
 
 /// What every role is told on the command line.
@@ -63,6 +64,8 @@ pub fn run_work(args: &WorkArgs) -> Result<(), RoleError> {
         let stop = stop_token(&args.role)?;
         let forge = Arc::new(GitHub::new(&github, Clock::new(now))?);
         let queue = Arc::new(open_queue(&settings).await?);
+        let key = Keys::at(settings.keys()).ensure(now())?;
+        info!(key.id = %key.public().id(), "records are signed with the key {}", key.public().id());
         info!(runner.id = %runner.0, "working as {}", runner.0);
         let app = github.app_id;
         let worker = Arc::new(Worker::new(queue.clone(), forge.clone(), forge, app, settings, runner, now));

@@ -138,7 +138,7 @@ fn fixture_edited() -> Copy {
 
 /// Commits `base/` and the patch of one attack, and judges it.
 fn attack(id: &str) {
-    let attacks = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/attacks");
+    let attacks = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/classics");
     let entries = std::fs::read_dir(&attacks).unwrap().map(|entry| entry.unwrap().path());
     let found = entries.into_iter().find(|path| path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(id)));
     let folder = found.expect("the attack is there");

@@ -75,6 +75,7 @@ fn every_rule_speaks_in_whole_sentences_and_has_an_id_that_is_an_anchor() {
 fn the_published_schemas_are_the_codes() {
     let text = |schema: Value| serde_json::to_string_pretty(&schema).unwrap() + "\n";
     is_up_to_date("docs/record.schema.json", &text(record_schema()));
+    is_up_to_date("docs/verdict-v1.schema.json", &text(evidence_gate::proof::statement_schema()));
     is_up_to_date("docs/policy.schema.json", &text(evidence_gate::policy::schema()));
 }
 

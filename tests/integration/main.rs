@@ -10,6 +10,7 @@
 mod change;
 mod classes;
 mod cli;
+mod corpus;
 mod counterparts;
 mod delivery;
 mod demo;
@@ -31,6 +32,7 @@ mod maps;
 mod markers;
 mod pipeline;
 mod policy;
+mod proof;
 mod property;
 mod queue;
 mod report;

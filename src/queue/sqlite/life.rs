@@ -22,7 +22,7 @@ use crate::queue::{
 use crate::words::{DeliveryId, ForgeKind, HeadSha, InstallationId, PullNumber, RepoRef, RepositoryId, RunId, Verdict};
 
 /// The columns of a repository's key.
-fn place(repository: &RepoRef) -> (&'static str, i64) {
+pub(super) fn place(repository: &RepoRef) -> (&'static str, i64) {
     (repository.forge.as_str(), repository.id.0.cast_signed())
 }
 

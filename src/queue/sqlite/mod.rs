@@ -7,6 +7,7 @@ mod batch;
 mod body;
 mod checkpoint;
 mod claim;
+mod envelopes;
 mod errands;
 mod evaluations;
 mod forget;

@@ -181,7 +181,8 @@ impl Worker {
         };
         let before = self.queue.answer(&trigger.repository, trigger.pull).await?;
         let worse = self.worse_beside(lease, record, &seen.pull.head).await?;
-        self.note_verdict(lease, record, run, worse).await?;
+        let sealed = self.sign(&trigger.repository, lease.evaluation, record).await?;
+        self.note_verdict(lease, record, run, worse, &sealed).await?;
         self.remember_beside(lease, worse).await?;
         report::post(self.forge.as_ref(), &target, &Posting::beside(record, &self.work().rules_url, worse)).await?;
         held(self.queue.posted(lease).await?)?;

@@ -8,6 +8,7 @@ mod people;
 mod question;
 mod reviews;
 mod shared;
+mod sign;
 mod worker;
 
 pub(super) use worker::{Until, Worker};

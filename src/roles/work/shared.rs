@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::failure::Failure;
 use super::worker::Worker;
 use crate::forge::{ForgeError, PullState};
+use crate::proof::Sealed;
 use crate::queue::{Audit, Lease, Reserved};
 use crate::score::Record;
 use crate::words::{HeadSha, PullNumber, RepoRef, RunId, Verdict};
@@ -78,11 +79,13 @@ impl Worker {
         record: &Record,
         run: RunId,
         worse: Option<(PullNumber, Verdict)>,
+        sealed: &Sealed,
     ) -> Result<(), Failure> {
         let trigger = &lease.job.trigger;
         let details = serde_json::json!({
             "head": record.head, "base_ref": record.base_ref, "base": record.base, "merge_base": record.merge_base,
             "digests": record.digests, "evaluation": lease.evaluation.to_string(), "run": run, "cause": trigger.cause,
+            "sha256": sealed.digest, "key": sealed.key,
             "beside": worse.map(|(pull, verdict)| serde_json::json!({ "pull": pull, "verdict": verdict })),
         });
         let delivery = self.queue.delivery_of(lease).await?;

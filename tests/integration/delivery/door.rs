@@ -198,6 +198,7 @@ impl Door {
         let guard = metrics::set_default_local_recorder(recorder);
         let inbox = Arc::new(Memory::default());
         let receiver = Receiver {
+            public_keys: "no/such/file".into(),
             inbox: inbox.clone(),
             // The first is the one being phased in.
             github: Arc::new(secrets(&[&drawn_secret(), &secret])),

@@ -43,7 +43,7 @@ fn apply(folder: &Path, patch: &Path) {
 
 /// Base and head of a case.
 fn case(name: &str) -> (Tree, Tree, serde_json::Value) {
-    let folder = Path::new("tests/attacks").join(name);
+    let folder = Path::new("corpus/classics").join(name);
     let scratch = tempfile::tempdir().unwrap();
     copy(&folder.join("base"), scratch.path());
     apply(scratch.path(), &folder.join("patch.diff"));

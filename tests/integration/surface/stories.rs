@@ -131,7 +131,7 @@ fn every_vector_has_its_verdict_its_rules_and_its_lines() {
 }
 
 fn attack(name: &str) -> (Case, Value) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/attacks").join(name);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus/classics").join(name);
     let read = |file: &str| -> Value { serde_json::from_slice(&std::fs::read(folder.join(file)).unwrap()).unwrap() };
     let copy = WorkingCopy::new();
     copy_files(&folder.join("base"), &copy.dir());

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::event::Task;
 use crate::forge::{NewRun, PullState, RunUpdate};
 use crate::pipeline::{self, Member, Origin, Question};
-use crate::queue::{self, ErrandLease};
+use crate::queue::{self, ErrandLease, EvaluationId};
 use crate::report::{self, Posting, Target};
 use crate::roles::work::failure::Failure;
 use crate::roles::work::worker::Worker;
@@ -56,7 +56,11 @@ impl<'l> Group<'l> {
 
     /// The name of this evaluation: the same on every try, so that a run which was opened before a crash is found again.
     fn external_id(lease: &ErrandLease) -> String {
-        Uuid::from_u128(lease.id.unsigned_abs().into()).to_string()
+        Self::evaluation(lease).to_string()
+    }
+
+    fn evaluation(lease: &ErrandLease) -> EvaluationId {
+        EvaluationId(Uuid::from_u128(lease.id.unsigned_abs().into()))
     }
 }
 
@@ -224,8 +228,10 @@ impl Worker {
             head: group.head,
             external_id: &Group::external_id(lease),
         };
+        let sealed = self.sign(group.repository, Group::evaluation(lease), record).await?;
         let details = json!({
             "head": record.head, "base": record.base, "merge_base": record.merge_base, "digests": record.digests, "run": run,
+            "sha256": sealed.digest, "key": sealed.key,
         });
         self.note(lease, "group", None, &format!("{}: {}", record.verdict, record.title), details).await?;
         report::post(self.forge.as_ref(), &target, &Posting::of(record, &self.work().rules_url)).await?;

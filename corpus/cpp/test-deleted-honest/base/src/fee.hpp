@@ -1,0 +1,10 @@
+#pragma once
+
+// One percent, at least ten cents.
+inline int fee(int cents) {
+    return cents / 100;
+}
+
+inline double test_rate() {
+    return 0.01;
+}

@@ -1,0 +1,6 @@
+package fee
+
+// Fee is one percent, at least ten cents.
+func Fee(cents int) int {
+	return cents / 100
+}

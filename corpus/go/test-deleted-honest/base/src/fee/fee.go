@@ -1,0 +1,10 @@
+package fee
+
+// Fee is one percent, at least ten cents.
+func Fee(cents int) int {
+	return cents / 100
+}
+
+func TestRate() float64 {
+	return 0.01
+}

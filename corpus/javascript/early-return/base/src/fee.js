@@ -1,0 +1,6 @@
+// One percent, at least ten cents.
+function fee(cents) {
+  return Math.floor(cents / 100);
+}
+
+module.exports = { fee };

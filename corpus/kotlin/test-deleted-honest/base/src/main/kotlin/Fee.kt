@@ -1,0 +1,10 @@
+package acme
+
+/** One percent, at least ten cents. */
+fun fee(cents: Int): Int {
+    return cents / 100
+}
+
+fun testRate(): Double {
+    return 0.01
+}

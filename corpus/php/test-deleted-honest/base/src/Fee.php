@@ -1,0 +1,12 @@
+<?php
+
+/** One percent, at least ten cents. */
+function fee(int $cents): int
+{
+    return intdiv($cents, 100);
+}
+
+function testRate(): float
+{
+    return 0.01;
+}

@@ -1,0 +1,3 @@
+def fee(cents):
+    """One percent, at least ten cents."""
+    return cents // 100

@@ -1,0 +1,4 @@
+# One percent, at least ten cents.
+def fee(cents)
+  cents / 100
+end

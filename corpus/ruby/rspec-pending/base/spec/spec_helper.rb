@@ -1,0 +1,3 @@
+RSpec.configure do |config|
+  config.filter_run_when_matching :focus
+end

@@ -1,0 +1,8 @@
+/// One percent, at least ten cents.
+pub fn fee(cents: u64) -> u64 {
+    cents / 100
+}
+
+pub fn test_rate() -> f64 {
+    0.01
+}
