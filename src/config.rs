@@ -7,6 +7,8 @@
 //! [`Settings::webhook_secrets`] never reads the App's key and [`Settings::app_key`] never reads a webhook secret, so that each
 //! role holds its own alone (R16).
 
+mod web;
+
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -16,6 +18,8 @@ use secrecy::SecretString;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 use url::Url;
+
+pub use web::{WEB_SECRETS, Web, WebSecrets};
 
 /// The prefix of every variable that is read.
 pub const ENV_PREFIX: &str = "EVIDENCE_GATE_";
@@ -46,6 +50,8 @@ pub struct Settings {
     /// The judging role.
     #[serde(default)]
     pub work: Work,
+    /// Pages for people; none without it.
+    pub web: Option<Web>,
     /// GitHub. Without it no role has anything to do.
     pub github: Option<GitHub>,
     /// Where a pull request's code runs.
@@ -355,6 +361,7 @@ impl Settings {
             .try_parsing(true)
             .list_separator(",")
             .with_list_parse_key("github.webhook_secret_files")
+            .with_list_parse_key("web.operators")
             .source(Some(ours));
         builder
             .add_source(variables)
@@ -401,7 +408,7 @@ impl Settings {
 }
 
 fn is_secret(variable: &str) -> bool {
-    RECEIVER_SECRETS.contains(&variable) || WORKER_SECRETS.contains(&variable)
+    [RECEIVER_SECRETS, WORKER_SECRETS, WEB_SECRETS].iter().any(|of| of.contains(&variable))
 }
 
 /// The file's text, once it is known to be right by itself: only so can an error name its line.
