@@ -7,11 +7,13 @@ mod backoff;
 mod coalesce;
 mod errands;
 mod job;
+mod pages;
 mod sqlite;
 mod store;
 
 pub use backoff::{MAX_ATTEMPTS, backoff};
 pub use errands::{Answer, Audit, AuditFilter, ErrandLease, Errands, Hanging, Reserved, Standing};
 pub use job::{Evaluation, EvaluationId, EvaluationState, Generation, Job, JobId, Lease, RunnerId};
-pub use sqlite::{OpenError, SqliteOptions, SqliteQueue, StoredDelivery};
+pub use pages::{Exhibits, KnownRepository, Pages, Pass, PassHash, Past, RepositoryKey, Shown};
+pub use sqlite::{OpenError, SqliteOptions, SqlitePages, SqliteQueue, StoredDelivery};
 pub use store::{Depth, Fenced, Queue, QueueError, Settled, Superseded};

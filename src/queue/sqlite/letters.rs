@@ -28,6 +28,15 @@ pub(super) async fn dead(readers: &SqlitePool, most: u32) -> Result<Vec<(Job, St
     Ok(rows.into_iter().filter_map(letter).collect())
 }
 
+/// [`crate::queue::Errands::dead_errands`].
+pub(super) async fn dead_errands(readers: &SqlitePool, most: u32) -> Result<Vec<(String, u32, String)>, QueueError> {
+    let sql = "SELECT key, attempt, coalesce(error, '') FROM errands WHERE state = 'dead' ORDER BY id DESC LIMIT ?";
+    let query = sqlx::query_as(sql).bind(i64::from(most));
+    let rows: Vec<(String, i64, String)> = query.fetch_all(readers).await.doing("list dead errands")?;
+    let row = |(key, tries, why): (String, i64, String)| (key, u32::try_from(tries).unwrap_or(u32::MAX), why);
+    Ok(rows.into_iter().map(row).collect())
+}
+
 /// A job that no version of ours can have written is counted and logged; there is nothing else to show of it.
 fn letter(row: JobRow) -> Option<(Job, String)> {
     match row.job() {

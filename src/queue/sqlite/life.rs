@@ -13,7 +13,7 @@ use super::rows::{PullKey, micros, verdict};
 use super::settle::stands;
 use super::store::SqliteQueue;
 use super::write::{Doing as _, Write};
-use super::{body, work};
+use super::{body, letters, work};
 use crate::event::{Errand, Trigger};
 use crate::queue::{
     Answer, Audit, AuditFilter, ErrandLease, Errands, EvaluationId, Fenced, Generation, Hanging, Lease, QueueError,
@@ -66,11 +66,7 @@ impl Errands for SqliteQueue {
     }
 
     async fn dead_errands(&self, most: u32) -> Result<Vec<(String, u32, String)>, QueueError> {
-        let sql = "SELECT key, attempt, coalesce(error, '') FROM errands WHERE state = 'dead' ORDER BY id DESC LIMIT ?";
-        let query = sqlx::query_as(sql).bind(i64::from(most));
-        let rows: Vec<(String, i64, String)> = query.fetch_all(&self.readers).await.doing("list dead errands")?;
-        let row = |(key, tries, why): (String, i64, String)| (key, u32::try_from(tries).unwrap_or(u32::MAX), why);
-        Ok(rows.into_iter().map(row).collect())
+        letters::dead_errands(&self.readers, most).await
     }
 
     async fn send(&self, errands: &[Errand], now: Timestamp) -> Result<(), QueueError> {

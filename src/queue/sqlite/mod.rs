@@ -15,6 +15,7 @@ mod letters;
 mod life;
 mod many;
 mod open;
+mod pages;
 mod probe;
 mod rows;
 mod seen;
@@ -25,5 +26,6 @@ mod work;
 mod write;
 
 pub use open::{OpenError, SqliteOptions};
+pub use pages::SqlitePages;
 pub use rows::StoredDelivery;
 pub use store::SqliteQueue;
