@@ -238,6 +238,8 @@ pub enum RunUpdate {
         fallback: Output,
         /// At most three.
         buttons: Vec<Button>,
+        /// The address of a page that shows more, where there is one.
+        details: Option<String>,
     },
 }
 
