@@ -4,12 +4,14 @@
 //! becomes an error that names it, never the commonest known value.
 
 mod clock;
+mod door;
 mod github;
 mod interface;
 mod surroundings;
 
 pub use clock::Clock;
-pub use github::{GitHub, GitHubSettings, GitHubSettingsError, Pace};
+pub use door::{Door, Person};
+pub use github::{GitHub, GitHubDoor, GitHubSettings, GitHubSettingsError, Pace};
 pub use interface::{
     Account, Annotation, AnnotationLevel, Button, Conclusion, Forge, ForgeError, NewRun, Output, PostedRun, Pull,
     PullCommit, PullState, Remote, Review, ReviewState, RunUpdate,

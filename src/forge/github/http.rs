@@ -29,7 +29,7 @@ pub(super) struct Http {
 pub(super) struct Request<'a> {
     pub(super) method: Method,
     pub(super) url: Url,
-    /// The value of the `Authorization` header.
+    /// The value of the `Authorization` header; none is sent where it is empty.
     pub(super) authorization: &'a SecretString,
     pub(super) body: Option<&'a serde_json::Value>,
     /// What the answer is known by; unchanged, it comes as 304.
@@ -109,10 +109,12 @@ impl Http {
         let mut outgoing = http::Request::builder()
             .method(request.method.clone())
             .uri(url.as_str())
-            .header(header::AUTHORIZATION, authorization)
             .header(header::ACCEPT, "application/vnd.github+json")
             .header("x-github-api-version", "2022-11-28")
             .header(header::USER_AGENT, concat!("evidence-gate/", env!("CARGO_PKG_VERSION")));
+        if !authorization.is_empty() {
+            outgoing = outgoing.header(header::AUTHORIZATION, authorization);
+        }
         if let Some(etag) = request.etag {
             outgoing = outgoing.header(header::IF_NONE_MATCH, etag);
         }

@@ -19,9 +19,11 @@ mod reviews;
 mod roles;
 mod settings;
 mod shapes;
+mod sign_in;
 mod surroundings;
 mod tokens;
 mod wire;
 
 pub use client::GitHub;
 pub use settings::{GitHubSettings, GitHubSettingsError, Pace};
+pub use sign_in::GitHubDoor;

@@ -127,7 +127,7 @@ pub enum GitHubSettingsError {
     NoCertificates,
 }
 
-fn check_address(which: &'static str, url: &Url) -> Result<(), GitHubSettingsError> {
+pub(super) fn check_address(which: &'static str, url: &Url) -> Result<(), GitHubSettingsError> {
     if !url.username().is_empty() || url.password().is_some() {
         return Err(GitHubSettingsError::UserInfo { which });
     }
