@@ -31,6 +31,8 @@ pub mod score;
 
 pub mod report;
 
+pub mod web;
+
 pub mod pipeline;
 
 pub mod desk;

@@ -20,6 +20,7 @@ use crate::pipeline;
 use crate::queue::{Evaluation, EvaluationState, Fenced, Lease, Superseded};
 use crate::report::{self, PostError, Posting, Target};
 use crate::score::{Record, Subject};
+use crate::web::Exhibit;
 use crate::words::{BaseSha, HeadSha, RepoRef, RunId};
 
 /// How often a change is judged anew because the base moved meanwhile, within one try.
@@ -62,10 +63,10 @@ impl Worker {
         let silent = self.work().unconfigured == Unconfigured::Silent;
         let mut run = if silent { None } else { Some(self.open_run(lease, earlier.as_ref(), &seen).await?) };
         let mut rounds = 0;
-        let record = loop {
+        let (record, exhibit) = loop {
             rounds += 1;
             let reviews = self.reviews(lease, &seen.pull.head).await?;
-            let record = self.judge(lease, &seen, reviews.clone()).await?;
+            let (record, exhibit) = self.judge(lease, &seen, reviews.clone()).await?;
             let later = self.look(lease).await?;
             if !seen.same_question(&later) {
                 // A newer job may take this one's place, and knows nothing of its run: it must not wait for ever.
@@ -77,7 +78,7 @@ impl Worker {
             if later.base == seen.base {
                 // A success that stands on an approval: it must still be there.
                 if record.acknowledged.is_empty() || self.reviews(lease, &seen.pull.head).await? == reviews {
-                    break record;
+                    break (record, exhibit);
                 }
                 info!("the reviews changed meanwhile: judging again");
             } else {
@@ -96,7 +97,7 @@ impl Worker {
             run = Some(self.open_run(lease, earlier.as_ref(), &seen).await?);
         }
         let run = run.expect("a run was opened on either way here");
-        self.publish(lease, &seen, run, &record).await?;
+        self.publish(lease, &seen, run, &record, &exhibit).await?;
         self.agree_on_head(lease, &seen)
     }
 
@@ -131,7 +132,7 @@ impl Worker {
     }
 
     /// Fetches the exact commits and judges them, away from the threads that talk to the network.
-    async fn judge(&self, lease: &Lease, seen: &Seen, reviews: Reviews) -> Result<Record, Failure> {
+    async fn judge(&self, lease: &Lease, seen: &Seen, reviews: Reviews) -> Result<(Record, Exhibit), Failure> {
         let trigger = &lease.job.trigger;
         // The name in the delivery may be an old one; the API follows it, git does not (R87).
         let present = RepoRef { name: seen.pull.repo_name.clone(), ..trigger.repository.clone() };
@@ -142,11 +143,18 @@ impl Worker {
             self.question(&trigger.repository, origin, pull.base_branch.clone(), seen.base.clone(), pull.head.clone())?;
         question.reviews = Some(reviews);
         let data_dir = self.settings.data_dir.clone();
-        self.away(move || pipeline::score_mirrored(&data_dir, &remote, &question)).await
+        self.away(move || pipeline::score_mirrored_with_exhibit(&data_dir, &remote, &question)).await
     }
 
     /// Notes the intent, posts, reads back.
-    async fn publish(&self, lease: &Lease, seen: &Seen, run: RunId, record: &Record) -> Result<(), Failure> {
+    async fn publish(
+        &self,
+        lease: &Lease,
+        seen: &Seen,
+        run: RunId,
+        record: &Record,
+        exhibit: &Exhibit,
+    ) -> Result<(), Failure> {
         let trigger = &lease.job.trigger;
         let bytes = report::json(record);
         match self.queue.begin_post(lease, record.verdict, bytes.as_bytes()).await? {
@@ -166,7 +174,9 @@ impl Worker {
         };
         let worse = self.worse_beside(lease, record, &seen.pull.head).await?;
         self.note_verdict(lease, record, run, worse).await?;
-        report::post(self.forge.as_ref(), &target, &Posting::beside(record, &self.work().rules_url, worse)).await?;
+        let details = self.exhibit(lease, exhibit).await?;
+        let posting = Posting::beside(record, &self.work().rules_url, worse).with_details(details);
+        report::post(self.forge.as_ref(), &target, &posting).await?;
         held(self.queue.posted(lease).await?)?;
         info!(verdict = %record.verdict, run.id = %run, "scored {}#{}: {}", trigger.repository, trigger.pull, record.title);
         Ok(())
@@ -267,7 +277,7 @@ impl Worker {
             why,
             pipeline::run_row(&self.runner.0, lease.job.queued, (self.now)()),
         );
-        self.publish(lease, &seen, run, &record).await
+        self.publish(lease, &seen, run, &record, &Exhibit::default()).await
     }
 }
 
