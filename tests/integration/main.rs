@@ -33,4 +33,5 @@ mod rooms;
 mod sandbox;
 mod score;
 mod surface;
+mod web;
 mod working_copy;

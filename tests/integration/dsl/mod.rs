@@ -5,6 +5,8 @@
 //! happened, drains the queue and looks at the check runs. [`Gate::end`] is strict: what the story did not expect fails it.
 #![expect(clippy::disallowed_methods, reason = "the shipped program is started here, as an operator starts it")]
 
+mod pages;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -23,6 +25,7 @@ use crate::fake_forge::store::{Edit, Mode};
 use crate::fake_forge::{APP, FORK, FakeForge, Happening, Pull, Review, Run, Signed, WIDGETS};
 
 pub use crate::fake_forge::{Fault, Held, Route};
+pub use pages::{Page, Pages};
 
 /// What a process may take at most before the story fails and tells its history.
 const PATIENCE: Duration = Duration::from_mins(2);
