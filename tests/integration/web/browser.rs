@@ -62,7 +62,7 @@ fn hostile() -> Change {
         .adds("src/\u{202e}yp.live\u{2066}.py")
         .adds("src/\u{1b}[31mred\u{1b}[0m.py")
         .adds("src/مرحبا بالعالم.py")
-        .adds(format!("src/{}/end.py", "very-long-name/".repeat(40)))
+        .adds(format!("src/{}end.py", "very-long-name/".repeat(40)))
 }
 
 fn too_wide() -> Change {

@@ -16,7 +16,7 @@ fn harmless(body: &str) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hostile_names_stay_text() {
-    let long = format!("src/{}/end.py", "very-long-name/".repeat(60));
+    let long = format!("src/{}end.py", "very-long-name/".repeat(60));
     let pull = pr(7)
         .adds("src/<script>alert(1)<|script>.py")
         .adds("src/\"><img src=x onerror=\"alert(1)\">.py")

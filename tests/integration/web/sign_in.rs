@@ -31,6 +31,7 @@ async fn judged(more: &[(&str, &str)]) -> Gate {
     let mut gate = world.start().await;
     gate.deliver(opened(7)).await;
     gate.drain().await;
+    gate.look_at_all_runs();
     gate
 }
 
