@@ -1,5 +1,5 @@
-//! The adapters, each with the real library in the real sandbox. The libraries are installed by `sh tests/adapters/install.sh`; without
-//! it these tests are ignored.
+//! The adapters, each with the real library, and those of Python and JavaScript in the real sandbox. The libraries are installed by
+//! `sh tests/adapters/install.sh`; without it these tests are ignored.
 
 use std::path::{Path, PathBuf};
 
@@ -128,4 +128,65 @@ fn a_fast_check_file_is_a_property_without_a_line_of_ours() {
     .with("adapters/fast-check/evidence_gate_fast_check.mjs", "evidence_gate_fast_check.mjs");
     let sources = ["export const double = (n) => n + n;\n", "export const double = (n) => (n <= 100 ? n + n : 0);\n"];
     holds_fails_and_minimises(&team, sources, "RangeError");
+}
+
+/// What the adapter for proptest logs of a test of `tests/adapters/proptest`, with this body of the product; or what it says instead.
+#[expect(clippy::disallowed_methods, reason = "the adapter is a program, and this test is what starts it")]
+fn proptest_says(name: &str, body: &str, trials: u32) -> Result<serde_json::Value, String> {
+    let scratch = tempfile::tempdir().unwrap();
+    // proptest remembers a failure beside the package; each call starts without such a memory, as in the sandbox.
+    let package = scratch.path().join("properties/double");
+    copied(&root().join("tests/adapters/proptest"), &package);
+    let product = format!("pub fn double(n: i64) -> i64 {{\n    {body}\n}}\n");
+    std::fs::write(package.join("double/src/lib.rs"), product).unwrap();
+    let log = scratch.path().join("log");
+    let run = std::process::Command::new("python3")
+        .args(["-I", root().join("adapters/proptest/evidence_gate_proptest.py").to_str().unwrap()])
+        .args(["--manifest", "Cargo.toml", "--test", "double", name])
+        .current_dir(&package)
+        .envs([("PROPERTY_ID", "double"), ("PROPERTY_SEED", "11"), ("PROPERTY_MODE", "trials")])
+        .env("PROPERTY_TRIALS", trials.to_string())
+        .env("TRIAL_LOG", &log)
+        .env("CARGO_TARGET_DIR", root().join("target/adapters"))
+        .env("CARGO_HOME", home_of_cargo())
+        .output()
+        .unwrap();
+    match std::fs::read_to_string(&log) {
+        Ok(text) if run.status.success() => Ok(serde_json::from_str(&text).unwrap()),
+        _ => Err(String::from_utf8_lossy(&run.stderr).into_owned()),
+    }
+}
+
+/// Where cargo keeps what it fetched.
+#[expect(clippy::disallowed_methods, reason = "cargo tells it by its environment only")]
+fn home_of_cargo() -> PathBuf {
+    std::env::var_os("CARGO_HOME")
+        .map_or_else(|| PathBuf::from(std::env::var_os("HOME").unwrap()).join(".cargo"), PathBuf::from)
+}
+
+#[test]
+#[ignore = "needs sh tests/adapters/install.sh"]
+fn a_proptest_test_is_a_property_without_a_line_of_ours() {
+    let right = proptest_says("doubles", "n + n", 60).unwrap();
+    assert_eq!(
+        right,
+        serde_json::json!({
+            "property_id": "double", "seed": 11, "trials": 60, "hits": 60, "counterexample": null, "exc_type": null, "message": null
+        })
+    );
+
+    let wrong = "if n <= 100 { n + n } else { 0 }";
+    let failed = proptest_says("doubles", wrong, 60).unwrap();
+    assert_eq!(failed["counterexample"], "n = 101", "the smallest: {failed}");
+    assert_eq!(failed["exc_type"], "TestCaseError");
+    assert!(failed["message"].as_str().unwrap().contains("assertion failed"), "{failed}");
+    assert_eq!(proptest_says("doubles", wrong, 60).unwrap(), failed, "one seed makes one log");
+
+    let idle = proptest_says("meets_nothing", "n + n", 60).unwrap();
+    assert_eq!((&idle["trials"], &idle["hits"]), (&60.into(), &0.into()), "no case met the precondition: {idle}");
+
+    let absent = proptest_says("no_such_test", "n + n", 60).unwrap_err();
+    assert!(absent.contains("there is no proptest test `no_such_test` here"), "{absent}");
+    let broken = proptest_says("doubles", "n +", 60).unwrap_err();
+    assert!(broken.contains("do not build together"), "{broken}");
 }

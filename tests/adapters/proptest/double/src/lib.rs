@@ -1,0 +1,6 @@
+//! The product.
+
+/// Twice as much.
+pub fn double(n: i64) -> i64 {
+    n + n
+}

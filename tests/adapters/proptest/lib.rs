@@ -1,0 +1,1 @@
+//! Nothing but properties is here.
