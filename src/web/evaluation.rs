@@ -76,7 +76,7 @@ fn place(of: &Evaluation<'_>) -> Markup {
 }
 
 /// Seconds are enough for people.
-fn moment(text: &str) -> Markup {
+pub(super) fn moment(text: &str) -> Markup {
     let shown = text.parse::<jiff::Timestamp>().map(|moment| moment.strftime("%Y-%m-%d %H:%M:%S").to_string());
     html! { @match shown { Ok(shown) => time datetime=(text) { (shown) }, Err(_) => (outside(text)) } }
 }

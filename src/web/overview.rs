@@ -43,7 +43,7 @@ fn one(installation: Option<InstallationId>, repositories: &[&KnownRepository]) 
     html! {
         section {
             h2 { (title) }
-            p class="quiet" { (repositories.len()) " repositories, " (total) " verdicts, " (share) " % unscored" }
+            p class="quiet" { (counted(repositories.len(), "repository", "repositories")) ", " (total) " verdicts, " (share) " % unscored" }
             table {
                 thead { tr {
                     th scope="col" { "Repository" }
@@ -60,6 +60,10 @@ fn one(installation: Option<InstallationId>, repositories: &[&KnownRepository]) 
             }
         }
     }
+}
+
+fn counted(count: usize, one: &str, several: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { several })
 }
 
 fn address(repository: &KnownRepository) -> String {

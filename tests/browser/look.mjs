@@ -1,5 +1,5 @@
 // Looks at pages as people do: `node look.mjs PLAN.json`, where the plan is
-// {"out": FOLDER, "pages": [{"name", "url", "cookie"?, "press"?: [KEYS], "says"?: [TEXTS]}]}.
+// {"out": FOLDER, "pages": [{"name", "url", "status"?, "cookie"?, "says"?: [TEXTS], "folded"?}]}; what is folded away is looked at too, unless it is "folded".
 // Each page is opened at two widths in light and in dark. Everything that is wrong is printed, a line each, and the exit code is 1.
 import { chromium } from "playwright-core";
 import fs from "node:fs";
@@ -30,24 +30,26 @@ console.log(`${plan.pages.length} pages, ${wrong.length} faults`);
 process.exit(wrong.length === 0 ? 0 : 1);
 
 // JavaScript is on only for axe: the pages bring none, and say that none may run.
-async function look({ name, url, cookie, says = [] }, viewport, colorScheme) {
+async function look({ name, url, cookie, status = 200, says = [], folded = false }, viewport, colorScheme) {
   const where = `${name} ${viewport.width} ${colorScheme}`;
   const fault = (what) => wrong.push(`${where}: ${what}`);
   const { context, tab } = await open(url, cookie, viewport, colorScheme);
-  tab.on("console", (message) => message.type() === "error" && fault(`console: ${message.text()}`));
+  const expected = (text) => text.includes(`status of ${status} `);
+  tab.on("console", (message) => message.type() === "error" && !expected(message.text()) && fault(`console: ${message.text()}`));
   tab.on("pageerror", (error) => fault(`error: ${error}`));
   tab.on("requestfailed", (request) => fault(`not loaded: ${request.url()}`));
   tab.on("request", (request) => {
     if (new URL(request.url()).host !== new URL(url).host) fault(`asks another host: ${request.url()}`);
   });
-  await tab.goto(url);
+  const answer = await tab.goto(url);
+  if (answer.status() !== status) fault(`is answered ${answer.status()}`);
   const text = await tab.locator("body").innerText();
   for (const words of says) if (!text.includes(words)) fault(`does not say ${JSON.stringify(words)}`);
   const wide = await tab.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
   if (wide > 0) fault(`is ${wide} px wider than the window`);
   const file = `${name}-${viewport.width}-${colorScheme}.png`;
-  await tab.screenshot({ path: path.join(plan.out, file), fullPage: true, clip: undefined });
-  await tab.evaluate(() => document.querySelectorAll("details").forEach((one) => { one.open = true; }));
+  await tab.screenshot({ path: path.join(plan.out, file), fullPage: true });
+  if (!folded) await tab.evaluate(() => document.querySelectorAll("details").forEach((one) => { one.open = true; }));
   await tab.evaluate(axe);
   const { violations } = await tab.evaluate(() => globalThis.axe.run());
   for (const { id, nodes } of violations) fault(`axe: ${id}: ${nodes.slice(0, 3).map((node) => node.target.join(" ")).join(", ")}`);
@@ -58,14 +60,14 @@ async function open(url, cookie, viewport, colorScheme) {
   const context = await browser.newContext({ viewport, colorScheme });
   if (cookie) {
     const [key, value] = cookie.split("=");
-    await context.addCookies([{ name: key, value, url }]);
+    await context.addCookies([{ name: key, value, url: new URL(url).origin }]);
   }
   return { context, tab: await context.newPage() };
 }
 
 // Every link of every page leads to a page of ours that is there.
 async function links(pages) {
-  for (const { name, url, cookie } of pages) {
+  for (const { name, url, cookie } of pages.filter(({ status }) => !status)) {
     const { context, tab } = await open(url, cookie, sizes[0], "light");
     await tab.goto(url);
     const found = await tab.evaluate(() => [...document.querySelectorAll("a[href]")].map((link) => link.href));

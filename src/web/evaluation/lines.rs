@@ -88,6 +88,7 @@ fn one(file: &FileView) -> Markup {
         @if let Some(why) = &file.plain { p class="quiet" { "Read as plain lines: " (outside(why)) "." } }
         table class="code" {
             caption { (code(&file.path)) }
+            colgroup { col class="n old"; col class="n"; col class="w"; col class="m"; col; }
             thead class="away" { tr {
                 th scope="col" { "Line at the merge base" } th scope="col" { "Line at head" } th scope="col" { "Who runs it" }
                 th scope="col" { "Change" } th scope="col" { "Source" }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use sha2::{Digest as _, Sha256};
 
-use super::Evaluation;
+use super::{Evaluation, moment};
 use crate::web::page::{code, outside};
 
 /// Commits, digests and the record itself.
@@ -39,7 +39,7 @@ pub(super) fn stands(of: &Evaluation<'_>) -> Markup {
                 tr { th scope="row" { "sha256" } td { (code(&hex::encode(Sha256::digest(of.bytes)))) } }
                 tr { th scope="row" { "Evaluation" } td { (code(&of.past.id.to_string())) } }
                 tr { th scope="row" { "Judged by" } td { (outside(&product)) " on " (outside(&record.run.runner)) } }
-                tr { th scope="row" { "Begun and ended" } td { (outside(&record.run.started)) " to " (outside(&record.run.finished)) } }
+                tr { th scope="row" { "Judged from" } td { (moment(&record.run.started)) " to " (moment(&record.run.finished)) } }
             } }
         }
     }

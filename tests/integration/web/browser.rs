@@ -95,7 +95,7 @@ async fn every_page_is_readable_in_both_colours_at_two_widths_and_by_keyboard() 
     }
     let details = |number: u64| gate.runs(number)[0].details_url.clone().expect("a link");
     let [review, reject, hold, hostile, wide] = [6, 7, 8, 10, 11].map(details);
-    let lines = keep(&gate, 11, &origin).await;
+    let lines = keep(&gate, 9, &origin).await;
     gate.deliver(opened(12)).await;
     gate.by_hand("UPDATE jobs SET state = 'dead', attempt = 8, error = 'create the check run: GitHub refuses it (403): <b>no</b>'").await.unwrap();
     gate.deliver(opened(13)).await;
@@ -116,8 +116,8 @@ async fn every_page_is_readable_in_both_colours_at_two_widths_and_by_keyboard() 
             open("hold", &hold, json!(["A person must look"])),
             open("lines", &lines, json!(["src/retry/backoff.py", "140 lines without a change"])),
             open("hostile", &hostile, json!(["<script>alert(1)"])),
-            open("wide", &wide, json!(["Changed files (3500)"])),
-            open("nothing", &format!("{origin}/e/x"), json!(["Nothing to show"])),
+            json!({"name": "wide", "url": wide, "says": ["Changed files (3500)"], "folded": true}),
+            json!({"name": "nothing", "url": format!("{origin}/e/x"), "says": ["Nothing to show"], "status": 404}),
             open("welcome", &format!("{origin}/"), json!(["Sign in"])),
             open("sign-in", &format!("{origin}/sign-in"), json!(["Operator's token"])),
             open("rules", &format!("{origin}/rules"), json!(["evidence-edited"])),
