@@ -10,6 +10,7 @@ RUN apt-get update \
 WORKDIR /build
 COPY Cargo.toml Cargo.lock clippy.toml ./
 COPY src src
+COPY app-manifest app-manifest
 COPY migrations migrations
 COPY docs docs
 COPY tests/example tests/example

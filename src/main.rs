@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{Parser, Subcommand};
 use evidence_gate::desk::{
-    self, AuditArgs, CoverageCommand, FreezeCommand, LockCommand, PolicyCommand, QueueCommand, ReplayArgs,
-    SandboxCommand, SchemaCommand, ScoreArgs,
+    self, AuditArgs, CoverageCommand, DemoArgs, DoctorArgs, FreezeCommand, LockCommand, PolicyCommand, QueueCommand,
+    ReplayArgs, SandboxCommand, SchemaCommand, ScoreArgs, SetupArgs,
 };
 use evidence_gate::roles::{self, RoleArgs, WorkArgs};
 use evidence_gate::words::Verdict;
@@ -22,6 +22,10 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Show everything on this machine: a small forge, eight pull requests, receiver, worker, and a page to play on.
+    ///
+    /// Needs no account and no network. Ctrl-C ends it and leaves nothing behind.
+    Demo(DemoArgs),
     /// Judge a change of a repository on this machine.
     ///
     /// Exits with 0 for review, 1 for reject, 2 for unscored, 3 for hold; with 64 and up when the command itself failed.
@@ -56,6 +60,12 @@ enum Command {
     Work(WorkArgs),
     /// Show pages for people: an evaluation, a repository, the queue. Reads the store and holds its own sign-in secret alone.
     Web(RoleArgs),
+    /// Register the GitHub App with one click: a page on this machine sends you to GitHub and takes key and secret back.
+    Setup(SetupArgs),
+    /// Look for whatever keeps a verdict from being made, from being seen, or from counting.
+    ///
+    /// Exits with 0 when nothing is at fault (warnings are told, and are no fault), with 1 when something is.
+    Doctor(DoctorArgs),
     /// Show what waits and what failed for good, or try a failed job again.
     #[command(subcommand)]
     Queue(QueueCommand),
@@ -84,6 +94,9 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Ended {
     match command {
+        Command::Demo(args) => desk::demo(&args, roles::now).map_err(desk_failed),
+        Command::Setup(args) => desk::setup(&args).map(|()| 0).map_err(desk_failed),
+        Command::Doctor(args) => desk::doctor(&args, roles::now).map_err(desk_failed),
         Command::Score(args) => desk::score(&args, roles::now).map(Verdict::exit_code).map_err(desk_failed),
         Command::Replay(args) => desk::replay(&args, roles::now).map_err(desk_failed),
         Command::Policy(command) => desk::policy(&command).map(|()| 0).map_err(desk_failed),

@@ -386,6 +386,11 @@ impl Git {
     }
 }
 
+/// Refuses a git that is missing or too old.
+pub fn require_git() -> Result<(), GitError> {
+    require_version(Limits::default().local_time)
+}
+
 /// Refuses a git that ignores `GIT_NO_LAZY_FETCH`. Asked once per process.
 pub(super) fn require_version(time: Duration) -> Result<(), GitError> {
     static NEW_ENOUGH: OnceLock<()> = OnceLock::new();

@@ -25,7 +25,7 @@ mod twins;
 
 pub use error::{GitError, Remedy};
 pub use fold::{fold, fold_text};
-pub use git::{Compared, Git, Limits, Merged};
+pub use git::{Compared, Git, Limits, Merged, require_git};
 pub use history::{Ancestors, Line};
 pub use listing::TreeFile;
 pub use mirror::{Mirror, Want};

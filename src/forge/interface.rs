@@ -221,6 +221,7 @@ pub struct Output {
 
 /// A change of a run that is not completed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "one is made for each posting, and none is kept")]
 pub enum RunUpdate {
     /// Work has begun.
     Started,

@@ -6,12 +6,16 @@
 mod clock;
 mod door;
 mod github;
+mod inspect;
 mod interface;
 mod surroundings;
 
 pub use clock::Clock;
 pub use door::{Door, Person};
-pub use github::{GitHub, GitHubDoor, GitHubSettings, GitHubSettingsError, Pace};
+pub use github::{
+    ConvertError, GitHub, GitHubDoor, GitHubSettings, GitHubSettingsError, NewApp, Pace, convert_manifest,
+};
+pub use inspect::{BranchRules, Inspected, Installed, Registration, RequiredCheck, Webhook};
 pub use interface::{
     Account, Annotation, AnnotationLevel, Button, Conclusion, Forge, ForgeError, NewRun, Output, PostedRun, Pull,
     PullCommit, PullState, Remote, Review, ReviewState, RunUpdate,

@@ -12,7 +12,9 @@ mod classes;
 mod cli;
 mod counterparts;
 mod delivery;
+mod demo;
 mod docs;
+mod doctor;
 mod dsl;
 mod event;
 mod evidence;
@@ -32,6 +34,7 @@ mod rooms;
 #[cfg(target_os = "linux")]
 mod sandbox;
 mod score;
+mod setup;
 mod surface;
 mod web;
 mod working_copy;

@@ -120,7 +120,7 @@ impl GitHub {
             let request = Request {
                 method: call.method.clone(),
                 url: call.url.clone(),
-                authorization: &token.bearer,
+                authorization: Some(&token.bearer),
                 body: call.body,
                 etag,
             };

@@ -29,8 +29,8 @@ pub(super) struct Http {
 pub(super) struct Request<'a> {
     pub(super) method: Method,
     pub(super) url: Url,
-    /// The value of the `Authorization` header; none is sent where it is empty.
-    pub(super) authorization: &'a SecretString,
+    /// The value of the `Authorization` header; nothing where a request carries its own proof.
+    pub(super) authorization: Option<&'a SecretString>,
     pub(super) body: Option<&'a serde_json::Value>,
     /// What the answer is known by; unchanged, it comes as 304.
     pub(super) etag: Option<&'a str>,
@@ -102,9 +102,6 @@ impl Http {
     }
 
     async fn exchange(&self, request: &Request<'_>, url: &Url) -> Result<Answer, Broken> {
-        let mut authorization = HeaderValue::from_str(request.authorization.expose_secret())
-            .map_err(|_| Broken::Connection("the token holds characters that no header may hold".to_owned()))?;
-        authorization.set_sensitive(true);
         let bytes = request.body.map(|body| body.to_string().into_bytes());
         let mut outgoing = http::Request::builder()
             .method(request.method.clone())
@@ -112,8 +109,11 @@ impl Http {
             .header(header::ACCEPT, "application/vnd.github+json")
             .header("x-github-api-version", "2022-11-28")
             .header(header::USER_AGENT, concat!("evidence-gate/", env!("CARGO_PKG_VERSION")));
-        if !authorization.is_empty() {
-            outgoing = outgoing.header(header::AUTHORIZATION, authorization);
+        if let Some(authorization) = request.authorization {
+            let mut value = HeaderValue::from_str(authorization.expose_secret())
+                .map_err(|_| Broken::Connection("the token holds characters that no header may hold".to_owned()))?;
+            value.set_sensitive(true);
+            outgoing = outgoing.header(header::AUTHORIZATION, value);
         }
         if let Some(etag) = request.etag {
             outgoing = outgoing.header(header::IF_NONE_MATCH, etag);
@@ -129,7 +129,7 @@ impl Http {
         let body = Limited::new(body, LARGEST_ANSWER).collect().await.map_err(|error| {
             if error.is::<LengthLimitError>() { Broken::TooLarge } else { broken_by(error.as_ref()) }
         })?;
-        let sent = request.authorization.clone();
+        let sent = request.authorization.cloned().unwrap_or_default();
         Ok(Answer { status: parts.status, headers: parts.headers, body: body.to_bytes(), sent })
     }
 

@@ -13,8 +13,10 @@ mod auth;
 mod client;
 mod conditional;
 mod http;
+mod inspect;
 mod lane;
 mod limits;
+mod manifest;
 mod reviews;
 mod roles;
 mod settings;
@@ -25,5 +27,6 @@ mod tokens;
 mod wire;
 
 pub use client::GitHub;
+pub use manifest::{ConvertError, NewApp, convert_manifest};
 pub use settings::{GitHubSettings, GitHubSettingsError, Pace};
 pub use sign_in::GitHubDoor;

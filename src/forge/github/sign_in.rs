@@ -80,7 +80,7 @@ impl GitHubDoor {
     async fn read(&self, segments: &[&str], token: &SecretString, doing: &'static str) -> Result<Answer, ForgeError> {
         let authorization = SecretString::from(format!("Bearer {}", token.expose_secret()));
         let url = self.api.url(segments);
-        let request = Request { method: Method::GET, url, authorization: &authorization, body: None, etag: None };
+        let request = Request { method: Method::GET, url, authorization: Some(&authorization), body: None, etag: None };
         self.api.once(&request).await.map_err(|broken| unreachable(&broken, doing))
     }
 }
@@ -121,9 +121,8 @@ impl Door for GitHubDoor {
             "redirect_uri": back.as_str(),
             "code_verifier": verifier,
         });
-        let none = SecretString::from("");
         let url = self.pages.url(&["login", "oauth", "access_token"]);
-        let request = Request { method: Method::POST, url, authorization: &none, body: Some(&body), etag: None };
+        let request = Request { method: Method::POST, url, authorization: None, body: Some(&body), etag: None };
         let answer = self.pages.once(&request).await.map_err(|broken| unreachable(&broken, DOING))?;
         let token = token(&answer.accepted(asked(DOING))?, DOING)?;
         let user = self.read(&["user"], &token, DOING).await?.accepted(asked(DOING))?;

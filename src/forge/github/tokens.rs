@@ -257,8 +257,13 @@ impl App {
                 doing: asked.doing,
                 why: "the App's private key cannot sign any more".to_owned(),
             })?;
-            let request =
-                Request { method: method.clone(), url: url.clone(), authorization: &authorization, body, etag: None };
+            let request = Request {
+                method: method.clone(),
+                url: url.clone(),
+                authorization: Some(&authorization),
+                body,
+                etag: None,
+            };
             let answer = wire.send(&lane, None, &request, Repeat::Safe, asked.doing).await?;
             if answer.status != StatusCode::UNAUTHORIZED {
                 return answer.accepted(asked);

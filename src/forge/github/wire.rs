@@ -134,7 +134,7 @@ fn fault(doing: &'static str, why: String) -> Outcome {
     Outcome::Fault(ForgeError::Retry { doing, why, after: AFTER_A_FAULT })
 }
 
-fn unusable(broken: &Broken) -> String {
+pub(super) fn unusable(broken: &Broken) -> String {
     match broken {
         Broken::TooLarge => "the answer is larger than 16 MiB".to_owned(),
         Broken::Elsewhere(host) => format!("GitHub sends us on to {host}, which is not the API's host; not followed"),

@@ -20,7 +20,7 @@ use super::watch::Watch;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("migrations/sqlite");
 
-pub(super) const FILE: &str = "evidence-gate.sqlite";
+const FILE: &str = "evidence-gate.sqlite";
 const LOCK: &str = "evidence-gate.sqlite.migrate";
 
 /// Bytes of a page, SQLite's own default.
@@ -99,8 +99,13 @@ pub(super) fn shapes() -> BTreeSet<i64> {
     MIGRATIONS.iter().map(|migration| migration.version).collect()
 }
 
+/// The database of a folder.
+pub(super) fn file_in(folder: &Path) -> PathBuf {
+    folder.join(FILE)
+}
+
 pub(super) async fn open(folder: &Path, options: SqliteOptions) -> Result<SqliteQueue, OpenError> {
-    let path = folder.join(FILE);
+    let path = file_in(folder);
     make_file(folder, &path)?;
     let connect = connect_options(&path, options);
     migrate(&path, &folder.join(LOCK), &connect).await?;

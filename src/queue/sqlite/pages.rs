@@ -1,6 +1,7 @@
 //! What pages are made of. Reading needs no more than connections that cannot write.
 
 use std::collections::BTreeSet;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -85,7 +86,7 @@ impl SqlitePages {
     /// # Errors
     /// [`OpenError`]: the file is no database of ours, cannot be read, or was written by a newer version.
     pub async fn open(folder: &Path) -> Result<Option<Self>, OpenError> {
-        let path: PathBuf = folder.join(open::FILE);
+        let path: PathBuf = open::file_in(folder);
         if !path.exists() {
             return Ok(None);
         }
@@ -145,7 +146,7 @@ struct ShownRow {
     content: Option<Vec<u8>>,
 }
 
-fn unreadable(table: &'static str, row: impl ToString, column: &str) -> QueueError {
+fn unreadable(table: &'static str, row: &dyn Display, column: &str) -> QueueError {
     QueueError::Unreadable {
         table,
         row: row.to_string(),
@@ -155,8 +156,8 @@ fn unreadable(table: &'static str, row: impl ToString, column: &str) -> QueueErr
 
 impl PastRow {
     fn past(self) -> Result<Past, QueueError> {
-        let id = Uuid::from_slice(&self.id).map_err(|_| unreadable("evaluations", hex::encode(&self.id), "id"))?;
-        let bad = |column: &str| unreadable("evaluations", format!("{id}, generation {}", self.generation), column);
+        let id = Uuid::from_slice(&self.id).map_err(|_| unreadable("evaluations", &hex::encode(&self.id), "id"))?;
+        let bad = |column: &str| unreadable("evaluations", &format!("{id}, generation {}", self.generation), column);
         Ok(Past {
             id: EvaluationId(id),
             generation: Generation(self.generation),
@@ -182,7 +183,7 @@ impl ShownRow {
         let past = self.past.past()?;
         let id = past.id;
         let unpacked = |packed: Option<Vec<u8>>, table, column: &str| {
-            packed.map(|packed| body::unpack(&packed)).transpose().map_err(|_| unreadable(table, id, column))
+            packed.map(|packed| body::unpack(&packed)).transpose().map_err(|_| unreadable(table, &id, column))
         };
         Ok(Shown {
             record: unpacked(self.record, "evaluations", "record")?,
@@ -265,7 +266,8 @@ impl Pages for SqlitePages {
         let (forge, id) = columns(repository);
         let query = sqlx::query_as(sql).bind(forge).bind(id).bind(i64::from(most));
         let rows: Vec<(Vec<u8>,)> = query.fetch_all(&self.readers).await.doing("read the records of a repository")?;
-        let unpack = |(packed,): (Vec<u8>,)| body::unpack(&packed).map_err(|_| unreadable("evaluations", id, "record"));
+        let unpack =
+            |(packed,): (Vec<u8>,)| body::unpack(&packed).map_err(|_| unreadable("evaluations", &id, "record"));
         rows.into_iter().map(unpack).collect()
     }
 

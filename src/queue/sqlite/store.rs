@@ -40,6 +40,11 @@ impl SqliteQueue {
         open::open(folder, options).await
     }
 
+    /// Whether a folder has a database of ours; nothing is opened or made.
+    pub fn is_in(folder: &Path) -> bool {
+        open::file_in(folder).is_file()
+    }
+
     /// Where the database is.
     pub fn path(&self) -> &Path {
         &self.path

@@ -54,6 +54,12 @@ pub enum Route {
     DeliveryLog,
     /// `POST /app/hook/deliveries/{id}/attempts`
     DeliverAgain,
+    /// `GET /app/hook/config`
+    HookConfig,
+    /// `GET …/rules/branches/{branch}`
+    BranchRules,
+    /// `GET …/branches/{branch}`
+    ProtectedBranch,
     /// Everything below `….git/`
     Git,
     /// What the fake does not know.

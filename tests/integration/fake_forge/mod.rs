@@ -9,6 +9,7 @@ pub mod git_http;
 mod hooks;
 mod keys;
 mod lists;
+pub mod looks;
 mod own;
 mod people;
 mod rest;
@@ -172,6 +173,7 @@ fn first_state(origin: String) -> State {
         watch_greens: false,
         greens: Vec::new(),
         remaining: 4999,
+        looks: looks::Looks::first(),
         comments: BTreeMap::new(),
         reviews: Vec::new(),
         log: Vec::new(),

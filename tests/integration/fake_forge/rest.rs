@@ -15,7 +15,7 @@ use sha2::{Digest as _, Sha256};
 use super::faults::{Fault, Route};
 use super::state::{Asked, Entry, Green, State, Token};
 use super::wire::Scissors;
-use super::{Inner, checks, lists, people, reviews, shapes};
+use super::{Inner, checks, lists, looks, people, reviews, shapes};
 
 /// What a rule answers: status and body, or a refusal.
 pub type Answer = Result<(u16, Value), Refusal>;
@@ -63,6 +63,7 @@ enum Target {
     Installations,
     Repositories,
     DeliveryLog,
+    HookConfig,
     DeliverAgain(u64),
     Installation { repo: String },
     InRepo { repo: Named, rest: InRepo },
@@ -92,6 +93,8 @@ enum InRepo {
     Comment(u64),
     Reactions(u64),
     MatchingRefs(String),
+    Rules,
+    Protected(String),
 }
 
 impl Target {
@@ -102,6 +105,7 @@ impl Target {
             ["app"] => return Self::App,
             ["app", "installations"] => return Self::Installations,
             ["installation", "repositories"] => return Self::Repositories,
+            ["app", "hook", "config"] => return Self::HookConfig,
             ["app", "hook", "deliveries"] => return Self::DeliveryLog,
             ["app", "hook", "deliveries", id, "attempts"] => {
                 return number(id).map_or(Self::Unknown, Self::DeliverAgain);
@@ -128,6 +132,8 @@ impl Target {
             ["issues", "comments", id, "reactions"] => number(id).map(InRepo::Reactions),
             ["issues", n, "comments"] => number(n).map(InRepo::Comments),
             ["git", "matching-refs", "heads", prefix @ ..] => Some(InRepo::MatchingRefs(prefix.join("/"))),
+            ["rules", "branches", _, ..] => Some(InRepo::Rules),
+            ["branches", branch @ ..] if !branch.is_empty() => Some(InRepo::Protected(branch.join("/"))),
             ["pulls", n] => number(n).map(InRepo::Pull),
             ["pulls", n, "reviews"] => number(n).map(InRepo::Reviews),
             ["pulls", n, "commits"] => number(n).map(InRepo::PullCommits),
@@ -149,6 +155,7 @@ impl Target {
             Self::App if get => Route::App,
             Self::Installations if get => Route::Installations,
             Self::Repositories if get => Route::Repositories,
+            Self::HookConfig if get => Route::HookConfig,
             Self::DeliveryLog if get => Route::DeliveryLog,
             Self::DeliverAgain(_) if method == Method::POST => Route::DeliverAgain,
             Self::Installation { .. } if get => Route::FindInstallation,
@@ -169,6 +176,8 @@ impl Target {
                 InRepo::Comments(_) if get || method == Method::POST => Route::Comments,
                 InRepo::Comment(_) if method == Method::PATCH => Route::EditComment,
                 InRepo::Reactions(_) if method == Method::POST => Route::React,
+                InRepo::Rules if get => Route::BranchRules,
+                InRepo::Protected(_) if get => Route::ProtectedBranch,
                 InRepo::MatchingRefs(_) if get => Route::MatchingRefs,
                 _ => Route::Unknown,
             },
@@ -319,6 +328,10 @@ fn answer(inner: &Inner, target: &Target, parts: &Parts, query: &[(String, Strin
             let (page, link) = page(state, parts, query, &all)?;
             Ok((200, page.into(), link))
         }
+        Target::HookConfig => {
+            as_app(state, &parts.headers)?;
+            Ok((200, state.looks.hook.clone(), None))
+        }
         Target::DeliveryLog => {
             as_app(state, &parts.headers)?;
             let all = lists::deliveries(state);
@@ -454,6 +467,16 @@ fn in_repo(
         InRepo::Reactions(id) => {
             may("pull_requests", "write")?;
             people::react(state, repo, *id, body).map(whole)
+        }
+        InRepo::Rules => {
+            may("metadata", "read")?;
+            Ok((200, state.looks.rules.clone(), None))
+        }
+        InRepo::Protected(branch) => {
+            may("contents", "read")?;
+            let full = state.repos[&repo].full_name();
+            let tip = inner.store.read_ref(&full, &format!("refs/heads/{branch}")).ok_or_else(Refusal::not_found)?;
+            Ok((200, looks::branch(state, branch, &tip), None))
         }
         InRepo::MatchingRefs(prefix) => {
             may("contents", "read")?;

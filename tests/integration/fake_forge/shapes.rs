@@ -252,7 +252,7 @@ pub fn app(state: &State) -> Value {
         "id": state.app.id, "client_id": "Iv23fake", "slug": state.app.slug, "node_id": "A_1",
         "owner": user(state, "acme"), "name": "Evidence Gate", "description": "", "external_url": "https://example.com",
         "html_url": format!("{}/apps/{}", state.origin, state.app.slug), "created_at": BORN, "updated_at": BORN,
-        "permissions": state.app.permissions, "events": ["pull_request"],
+        "permissions": state.app.permissions, "events": state.looks.events,
     })
 }
 
@@ -267,7 +267,7 @@ pub fn installation(state: &State, id: u64, of: &Installation) -> Value {
         "repositories_url": format!("{}/installation/repositories", state.origin),
         "html_url": format!("{}/organizations/{}/settings/installations/{id}", state.origin, of.account),
         "app_id": state.app.id, "app_slug": state.app.slug, "target_id": target, "target_type": kind,
-        "permissions": state.app.permissions, "events": ["pull_request"], "created_at": BORN, "updated_at": BORN,
+        "permissions": state.app.permissions, "events": state.looks.events, "created_at": BORN, "updated_at": BORN,
         "single_file_name": null, "has_multiple_single_files": false, "single_file_paths": [],
         "suspended_by": if of.suspended { user(state, &of.account) } else { Value::Null },
         "suspended_at": if of.suspended { Value::from(BORN) } else { Value::Null },

@@ -37,6 +37,8 @@ pub struct State {
     /// Whether every success that is posted is kept with what it stands on.
     pub watch_greens: bool,
     pub greens: Vec<Green>,
+    /// What somebody sees who looks after the App.
+    pub looks: super::looks::Looks,
     /// What is left of the rate limit, of 5000.
     pub remaining: u64,
     /// How far the fake's clock is ahead of the machine's.
