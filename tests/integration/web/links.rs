@@ -140,7 +140,7 @@ async fn what_no_link_opens_any_more_is_swept() {
     let id = EvaluationId(gate.runs(7)[0].external_id.as_deref().unwrap().parse().unwrap());
     let queue = SqliteQueue::open(&gate.data(), SqliteOptions::default()).await.unwrap();
     let pages = SqlitePages::open(&gate.data()).await.unwrap().expect("the database is there");
-    let now = jiff::Timestamp::now();
+    let now = evidence_gate::roles::now();
     assert_eq!(queue.sweep(now).await.unwrap(), 0);
     assert!(pages.shown(id).await.unwrap().expect("the evaluation").exhibit.is_some());
     let later = now + jiff::SignedDuration::from_hours(31 * 24);
