@@ -8,6 +8,7 @@
 //! role holds its own alone (R16).
 
 mod maps;
+mod web;
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 pub use maps::{MapIssuer, MapToken, Maps, Runners, is_private};
+pub use web::{WEB_SECRETS, Web, WebSecrets};
 
 /// The prefix of every variable that is read.
 pub const ENV_PREFIX: &str = "EVIDENCE_GATE_";
@@ -50,6 +52,8 @@ pub struct Settings {
     /// The judging role.
     #[serde(default)]
     pub work: Work,
+    /// Pages for people; none without it.
+    pub web: Option<Web>,
     /// GitHub. Without it no role has anything to do.
     pub github: Option<GitHub>,
     /// Where a pull request's code runs.
@@ -367,6 +371,7 @@ impl Settings {
             .try_parsing(true)
             .list_separator(",")
             .with_list_parse_key("github.webhook_secret_files")
+            .with_list_parse_key("web.operators")
             .source(Some(ours));
         builder
             .add_source(variables)
@@ -424,7 +429,7 @@ impl Settings {
 }
 
 fn is_secret(variable: &str) -> bool {
-    RECEIVER_SECRETS.contains(&variable) || WORKER_SECRETS.contains(&variable)
+    [RECEIVER_SECRETS, WORKER_SECRETS, WEB_SECRETS].iter().any(|of| of.contains(&variable))
 }
 
 /// The file's text, once it is known to be right by itself: only so can an error name its line.

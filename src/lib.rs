@@ -33,6 +33,8 @@ pub mod proof;
 
 pub mod report;
 
+pub mod web;
+
 pub mod pipeline;
 
 pub mod desk;

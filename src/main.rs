@@ -71,12 +71,14 @@ enum Command {
     /// Print the JSON Schema of a document that this program reads or writes.
     #[command(subcommand)]
     Schema(SchemaCommand),
-    /// Start the receiver and the worker as processes of their own, each with its own secrets.
+    /// Start the receiver, the worker and, with `[web]`, the pages as processes of their own, each with its own secrets.
     Serve(RoleArgs),
     /// Receive webhooks: verify each and store it. Holds webhook secrets and no key.
     Receive(RoleArgs),
     /// Judge what was received and publish the answers. Holds the App's key and opens no port.
     Work(WorkArgs),
+    /// Show pages for people: an evaluation, a repository, the queue. Reads the store and holds its own sign-in secret alone.
+    Web(RoleArgs),
     /// Register the GitHub App with one click: a page on this machine sends you to GitHub and takes key and secret back.
     Setup(SetupArgs),
     /// Look for whatever keeps a verdict from being made, from being seen, or from counting.
@@ -135,6 +137,7 @@ fn run(command: Command) -> Ended {
         Command::Completions(args) => desk::completions(&args, Cli::command()).map(|()| 0).map_err(desk_failed),
         Command::Serve(args) => roles::run_serve(&args).map(|()| 0).map_err(role_failed),
         Command::Receive(args) => roles::run_receive(&args).map(|()| 0).map_err(role_failed),
+        Command::Web(args) => roles::run_web(&args).map(|()| 0).map_err(role_failed),
         Command::Work(args) => roles::run_work(&args).map(|()| 0).map_err(role_failed),
     }
 }

@@ -29,6 +29,7 @@ use crate::evidence::authority::Reviews;
 use crate::evidence::surface::{MapFacts, Picture, picture};
 use crate::forge::{Account, Remote};
 use crate::score::{Digests, Judged, Record, RepositoryRow, Run, Scope, Subject};
+use crate::web::Exhibit;
 use crate::words::{BaseSha, ForgeKind, HeadSha, PullNumber, RepoRef};
 
 pub use digests::known_digests;
@@ -156,6 +157,17 @@ pub fn score_mirrored(data_dir: &Path, remote: &Remote, question: &Question) -> 
     let (mirror, base, git) = mirrored(data_dir, remote, question)?;
     let mut source = source::Mirrored::new(&mirror, remote, &base);
     judge(&git, question, &mut source, |_| ()).map(|(record, ())| record)
+}
+
+/// As [`score_mirrored`], with what a page shows besides the record.
+pub fn score_mirrored_with_exhibit(
+    data_dir: &Path,
+    remote: &Remote,
+    question: &Question,
+) -> Result<(Record, Exhibit), PipelineError> {
+    let (mirror, base, git) = mirrored(data_dir, remote, question)?;
+    let mut source = source::Mirrored::new(&mirror, remote, &base);
+    judge(&git, question, &mut source, Exhibit::of)
 }
 
 /// The mirror with the two commits in it.

@@ -233,6 +233,7 @@ pub struct Output {
 
 /// A change of a run that is not completed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "one is made for each posting, and none is kept")]
 pub enum RunUpdate {
     /// Work has begun.
     Started,
@@ -250,6 +251,8 @@ pub enum RunUpdate {
         fallback: Output,
         /// At most three.
         buttons: Vec<Button>,
+        /// The address of a page that shows more, where there is one.
+        details: Option<String>,
     },
 }
 

@@ -4,6 +4,7 @@
 //! becomes an error that names it, never the commonest known value.
 
 mod clock;
+mod door;
 mod github;
 mod https;
 mod inspect;
@@ -11,7 +12,10 @@ mod interface;
 mod surroundings;
 
 pub use clock::Clock;
-pub use github::{ConvertError, GitHub, GitHubSettings, GitHubSettingsError, NewApp, Pace, convert_manifest};
+pub use door::{Door, Person};
+pub use github::{
+    ConvertError, GitHub, GitHubDoor, GitHubSettings, GitHubSettingsError, NewApp, Pace, convert_manifest,
+};
 pub use https::{HttpsAnswer, HttpsError, HttpsRequest, Issuers, send};
 pub use inspect::{BranchRules, Inspected, Installed, Registration, RequiredCheck, Webhook};
 pub use interface::{

@@ -98,10 +98,11 @@ pub(super) fn collect(
     let paths = asked_paths.iter().filter_map(|path| path.as_str());
     let reach = asked.rules.policy.freeze.reach;
     let looked = index.look_as_far_as(paths, &frozen, reach).and_then(|surface| {
-        let lines = if budget { frozen_lines(&index.look_as_far_as(index.files(), &frozen, reach)?) } else { 0 };
-        Ok((surface, lines))
+        let alone =
+            if budget { frozen_alone(&index.look_as_far_as(index.files(), &frozen, reach)?) } else { BTreeMap::new() };
+        Ok((surface, alone))
     });
-    let (mut surface, frozen_lines) = match looked {
+    let (mut surface, frozen_alone) = match looked {
         Ok(looked) => looked,
         Err(error) => return Ok(without(MapFacts::Unusable { why: without_origin(&error, &origin), origin })),
     };
@@ -109,7 +110,7 @@ pub(super) fn collect(
         carry(git, commit, asked, &mut surface, fetch)?;
     }
     let digest = Some(index.digest().to_string());
-    let map = ReadMap { origin, commit, age, surface, frozen_lines };
+    let map = ReadMap { origin, commit, age, surface, frozen_alone };
     Ok(Held { facts: SurfaceFacts::with_map(map, asked.rows, asked.blobs), digest })
 }
 
@@ -246,12 +247,17 @@ fn carry(
     Ok(())
 }
 
-/// How many lines of all files only frozen tests run.
-fn frozen_lines(surface: &Surface) -> u64 {
-    let alone = |file: &FileSurface| {
-        file.frozen.keys().filter(|line| !file.live.contains(**line) && !file.import.contains(**line)).count() as u64
-    };
-    surface.files.values().map(alone).sum()
+/// How many lines of all files only frozen tests run, by the tests that run them.
+fn frozen_alone(surface: &Surface) -> BTreeMap<Vec<String>, u64> {
+    let mut alone: BTreeMap<Vec<String>, u64> = BTreeMap::new();
+    for file in surface.files.values() {
+        for (line, tests) in &file.frozen {
+            if !file.live.contains(*line) && !file.import.contains(*line) {
+                *alone.entry(tests.clone()).or_default() += 1;
+            }
+        }
+    }
+    alone
 }
 
 /// The error with its cause on one line, without the name of the map, which the finding has already.

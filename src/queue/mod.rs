@@ -8,6 +8,7 @@ mod coalesce;
 mod envelopes;
 mod errands;
 mod job;
+mod pages;
 mod sqlite;
 mod store;
 
@@ -15,5 +16,6 @@ pub use backoff::{MAX_ATTEMPTS, backoff};
 pub use envelopes::{Added, Envelopes, Link};
 pub use errands::{Answer, Audit, AuditFilter, DeadErrand, ErrandLease, Errands, Hanging, Reserved, Standing};
 pub use job::{Evaluation, EvaluationId, EvaluationState, Generation, Job, JobId, Lease, RunnerId};
-pub use sqlite::{OpenError, SqliteOptions, SqliteQueue, StoredDelivery};
+pub use pages::{Exhibits, KnownRepository, Pages, Pass, PassHash, Past, RepositoryKey, Shown};
+pub use sqlite::{OpenError, SqliteOptions, SqlitePages, SqliteQueue, StoredDelivery};
 pub use store::{Depth, Fenced, Queue, QueueError, Settled, Superseded};

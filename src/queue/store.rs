@@ -5,13 +5,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use jiff::Timestamp;
 
-use super::{Envelopes, Errands, Evaluation, EvaluationId, Job, JobId, Lease, RunnerId};
+use super::{Envelopes, Errands, Evaluation, EvaluationId, Exhibits, Job, JobId, Lease, RunnerId};
 use crate::delivery::Inbox;
 use crate::words::{HeadSha, RunId, Verdict};
 
 /// Deliveries, jobs and evaluations. Every method is one transaction; `now` is the caller's clock.
 #[async_trait]
-pub trait Queue: Inbox + Errands + Envelopes {
+pub trait Queue: Inbox + Errands + Envelopes + Exhibits {
     /// Takes the oldest job that is due and whose pull request nobody else works on, or whose lease ran out. `None`: nothing is due.
     async fn claim(&self, runner: &RunnerId, now: Timestamp, lease: Duration) -> Result<Option<Lease>, QueueError>;
 

@@ -38,4 +38,5 @@ pub use post::{PostError, Posting, Target, post, read_back};
 pub use render::{MOST_BYTES, RULES_PAGE, fallback, markdown, output, waiting};
 pub use reply::{MARKER, Reply, lacks, reply, said};
 pub use sarif::sarif;
+pub use surface::{Lines, overlap, unobserved};
 pub use text::{Colour, text};

@@ -26,5 +26,6 @@ pub fn superseded(why: &str) -> RunUpdate {
         annotations: Vec::new(),
         fallback: output,
         buttons: Vec::new(),
+        details: None,
     }
 }

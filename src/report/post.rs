@@ -30,12 +30,22 @@ impl Posting {
             annotations: annotations(record),
             fallback: fallback(record),
             buttons: buttons(),
+            details: None,
         };
         Self { head: record.head.clone(), conclusion, update }
     }
 
     pub(super) fn whole(head: String, conclusion: Conclusion, update: RunUpdate) -> Self {
         Self { head, conclusion, update }
+    }
+
+    /// The same with a link to a page that shows more.
+    #[must_use]
+    pub fn with_details(mut self, link: Option<String>) -> Self {
+        if let RunUpdate::Completed { details, .. } = &mut self.update {
+            *details = link;
+        }
+        self
     }
 
     /// What branch protection will see.

@@ -33,6 +33,7 @@ impl Posting {
             annotations: super::annotations(record),
             fallback: over(fallback(record)),
             buttons: buttons(),
+            details: None,
         };
         Self::whole(record.head.clone(), conclusion, update)
     }

@@ -6,23 +6,23 @@ use crate::score::{OverlapRow, Record, UnobservedRow};
 
 /// Lines of one file that follow each other on both sides and have the same observers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Lines<'a> {
+pub struct Lines<'a> {
     /// Numbers at the merge base, first and last.
-    pub(super) old: Option<(u32, u32)>,
+    pub old: Option<(u32, u32)>,
     /// Numbers at head, first and last; `None` where they are gone.
-    pub(super) head: Option<(u32, u32)>,
+    pub head: Option<(u32, u32)>,
     /// The frozen tests that run them; none for lines that no test runs.
-    pub(super) tests: &'a [String],
+    pub tests: &'a [String],
 }
 
 impl Lines<'_> {
     /// `12-14`, or `-` where there are none.
-    pub(super) fn at_head(&self) -> String {
+    pub fn at_head(&self) -> String {
         shown(self.head)
     }
 
     /// As [`Lines::at_head`], of the merge base.
-    pub(super) fn at_merge_base(&self) -> String {
+    pub fn at_merge_base(&self) -> String {
         shown(self.old)
     }
 }
@@ -36,13 +36,13 @@ fn shown(lines: Option<(u32, u32)>) -> String {
 }
 
 /// File by file what only frozen tests run.
-pub(super) fn overlap(record: &Record) -> BTreeMap<&str, Vec<Lines<'_>>> {
+pub fn overlap(record: &Record) -> BTreeMap<&str, Vec<Lines<'_>>> {
     let line = |row: &OverlapRow| (row.old_line, row.head_line);
     in_runs(record.overlap.iter().map(|row| (row.path.as_str(), line(row), row.frozen_tests.as_slice())))
 }
 
 /// File by file what no test runs.
-pub(super) fn unobserved(record: &Record) -> BTreeMap<&str, Vec<Lines<'_>>> {
+pub fn unobserved(record: &Record) -> BTreeMap<&str, Vec<Lines<'_>>> {
     let line = |row: &UnobservedRow| (row.old_line, row.head_line);
     in_runs(record.unobserved.iter().map(|row| (row.path.as_str(), line(row), [].as_slice())))
 }

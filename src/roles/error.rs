@@ -31,10 +31,12 @@ pub enum RoleError {
     #[error("{}", with_causes(.0))]
     Queue(#[from] QueueError),
     /// The address is taken, or not ours.
-    #[error("cannot listen on {listen} (`receive.listen`): {source}")]
+    #[error("cannot listen on {listen} (`{key}`): {source}")]
     Bind {
         /// Which address.
         listen: SocketAddr,
+        /// The key that names it.
+        key: &'static str,
         /// Why.
         source: std::io::Error,
     },

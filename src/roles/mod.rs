@@ -1,4 +1,5 @@
-//! The processes: `receive` (public, webhook secrets), `work` (forge credentials, no public port), `serve` (their parent).
+//! The processes: `receive` (public, webhook secrets), `work` (forge credentials, no public port), `web` (pages,
+//! reads the store), `serve` (their parent).
 //!
 //! Deliberately absent: judgement. A role wires rooms together, owns the clock and the signals, and nothing else.
 
@@ -10,8 +11,9 @@ mod signals;
 mod start;
 mod telemetry;
 mod uploads;
+mod web;
 mod work;
 
 pub use clock::now;
 pub use error::RoleError;
-pub use start::{RoleArgs, WorkArgs, run_receive, run_serve, run_work};
+pub use start::{RoleArgs, WorkArgs, run_receive, run_serve, run_web, run_work};

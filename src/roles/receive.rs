@@ -37,9 +37,10 @@ pub(super) async fn receive(
     let uploads = uploads::configured(settings, queue.clone())?;
     let metrics = PrometheusBuilder::new().install_recorder().map_err(|error| RoleError::Ours(error.to_string()))?;
     let listen = settings.receive.listen;
-    let listener = TcpListener::bind(listen).await.map_err(|source| RoleError::Bind { listen, source })?;
-    let bound = listener.local_addr().map_err(|source| RoleError::Bind { listen, source })?;
-    note_address(&settings.data_dir, &bound.to_string())?;
+    let listener =
+        TcpListener::bind(listen).await.map_err(|source| RoleError::Bind { listen, key: "receive.listen", source })?;
+    let bound = listener.local_addr().map_err(|source| RoleError::Bind { listen, key: "receive.listen", source })?;
+    note_address(&settings.data_dir, ADDRESS_FILE, &bound.to_string())?;
     info!(net.address = %bound, "receiving webhooks on http://{bound}/webhooks/github");
     let receiver = Receiver {
         inbox: Arc::clone(&queue) as Arc<dyn delivery::Inbox>,
@@ -68,8 +69,8 @@ pub(super) async fn open_queue(settings: &Settings) -> Result<SqliteQueue, RoleE
 }
 
 /// Written whole and then renamed, so that whoever waits for it never reads half an address.
-fn note_address(data_dir: &Path, address: &str) -> Result<(), RoleError> {
-    let path = data_dir.join(ADDRESS_FILE);
+pub(super) fn note_address(data_dir: &Path, file: &str, address: &str) -> Result<(), RoleError> {
+    let path = data_dir.join(file);
     let half = path.with_extension("new");
     std::fs::write(&half, address)
         .and_then(|()| std::fs::rename(&half, &path))

@@ -1,6 +1,6 @@
 //! `evidence-gate serve`: the roles as child processes of one parent, each with its own secrets (R16).
 //!
-//! The parent holds no secret of its own and judges nothing. A child that dies is started again; when the parent stops, both
+//! The parent holds no secret of its own and judges nothing. A child that dies is started again; when the parent stops, all
 //! children are told to finish and waited for. Deliberately absent: threads that share memory between a public role and one that
 //! holds the App's key.
 
@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tracing::{error, info, warn};
 
-use crate::config::{ENV_PREFIX, INHERITED, RECEIVER_SECRETS, WORKER_SECRETS};
+use crate::config::{ENV_PREFIX, INHERITED, RECEIVER_SECRETS, WEB_SECRETS, WORKER_SECRETS};
 
 /// How long a child may take to finish after it was told to stop.
 const GRACE: Duration = Duration::from_secs(30);
@@ -30,6 +30,14 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 enum Role {
     Receive,
     Work,
+    Web,
+}
+
+/// Whether there are pages for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pages {
+    Shown,
+    None,
 }
 
 impl Role {
@@ -37,14 +45,16 @@ impl Role {
         match self {
             Self::Receive => "receive",
             Self::Work => "work",
+            Self::Web => "web",
         }
     }
 
-    /// Variables of the other role, which this one must not see.
-    fn foreign_secrets(self) -> &'static [&'static str] {
+    /// Variables of the other roles, which this one must not see.
+    fn foreign_secrets(self) -> [&'static [&'static str]; 2] {
         match self {
-            Self::Receive => WORKER_SECRETS,
-            Self::Work => RECEIVER_SECRETS,
+            Self::Receive => [WORKER_SECRETS, WEB_SECRETS],
+            Self::Work => [RECEIVER_SECRETS, WEB_SECRETS],
+            Self::Web => [RECEIVER_SECRETS, WORKER_SECRETS],
         }
     }
 
@@ -52,21 +62,27 @@ impl Role {
     fn environment(self, ours: &BTreeMap<String, String>) -> BTreeMap<String, String> {
         ours.iter()
             .filter(|(name, _)| INHERITED.contains(&name.as_str()) || name.starts_with(ENV_PREFIX))
-            .filter(|(name, _)| !self.foreign_secrets().contains(&name.as_str()))
+            .filter(|(name, _)| !self.foreign_secrets().iter().any(|of| of.contains(&name.as_str())))
             .map(|(name, value)| (name.clone(), value.clone()))
             .collect()
     }
 }
 
-/// Runs both roles until `stop`. Returns when both have ended.
+/// Runs the roles until `stop`. Returns when all have ended.
 pub(super) async fn serve(
     program: PathBuf,
     config: Option<PathBuf>,
     environment: BTreeMap<String, String>,
+    pages: Pages,
     stop: CancellationToken,
 ) {
     let keep = |role: Role| keep_running(role, &program, config.as_deref(), role.environment(&environment), &stop);
-    tokio::join!(keep(Role::Receive), keep(Role::Work));
+    let show = async {
+        if pages == Pages::Shown {
+            keep(Role::Web).await;
+        }
+    };
+    tokio::join!(keep(Role::Receive), keep(Role::Work), show);
     info!("all roles have ended");
 }
 
@@ -164,10 +180,12 @@ mod tests {
             "EVIDENCE_GATE_DATA_DIR",
             "EVIDENCE_GATE_GITHUB__PRIVATE_KEY",
             "EVIDENCE_GATE_GITHUB__WEBHOOK_SECRETS",
+            "EVIDENCE_GATE_WEB__CLIENT_SECRET",
         ]);
         let seen = |role: Role| role.environment(&ours).into_keys().collect::<Vec<_>>();
         assert_eq!(seen(Role::Receive), ["EVIDENCE_GATE_DATA_DIR", "EVIDENCE_GATE_GITHUB__WEBHOOK_SECRETS", "PATH"]);
         assert_eq!(seen(Role::Work), ["EVIDENCE_GATE_DATA_DIR", "EVIDENCE_GATE_GITHUB__PRIVATE_KEY", "PATH"]);
+        assert_eq!(seen(Role::Web), ["EVIDENCE_GATE_DATA_DIR", "EVIDENCE_GATE_WEB__CLIENT_SECRET", "PATH"]);
     }
 
     #[test]

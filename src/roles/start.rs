@@ -1,4 +1,4 @@
-//! What `receive`, `work` and `serve` do between the command line and the role itself.
+//! What `receive`, `work`, `web` and `serve` do between the command line and the role itself.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -7,6 +7,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::info;
 
 use super::receive::open_queue;
+use super::serve::Pages;
 use super::work::{Until, Worker};
 use super::{RoleError, now, signals, telemetry};
 use crate::config::{self, Settings};
@@ -57,6 +58,9 @@ pub fn run_receive(args: &RoleArgs) -> Result<(), RoleError> {
 /// Runs `work` until it is told to stop, or until nothing is left to do.
 pub fn run_work(args: &WorkArgs) -> Result<(), RoleError> {
     let settings = settings(&args.role)?;
+    if let Some(web) = &settings.web {
+        web.origin()?;
+    }
     let github = github(&settings)?;
     let runner = RunnerId(args.runner_id.clone().unwrap_or_else(|| settings.work.runner_id.clone()));
     let until = if args.drain { Until::Drained } else { Until::Stopped };
@@ -79,7 +83,16 @@ pub fn run_work(args: &WorkArgs) -> Result<(), RoleError> {
     })
 }
 
-/// Runs both roles as child processes until it is told to stop.
+/// Runs `web` until it is told to stop.
+pub fn run_web(args: &RoleArgs) -> Result<(), RoleError> {
+    let environment = config::environment();
+    let settings = Settings::load(args.config.as_deref(), &environment)?;
+    settings.web()?;
+    telemetry::start(&settings.log)?;
+    runtime()?.block_on(async { super::web::web(&settings, &environment, stop_token(args)?).await })
+}
+
+/// Runs the roles as child processes until it is told to stop.
 pub fn run_serve(args: &RoleArgs) -> Result<(), RoleError> {
     let environment = config::environment();
     // A wrong configuration is said once here, and not by two children again and again.
@@ -87,11 +100,19 @@ pub fn run_serve(args: &RoleArgs) -> Result<(), RoleError> {
     WebhookSecrets::new(settings.webhook_secrets(&environment)?)?;
     drop(super::uploads::doorkeeper(&settings)?);
     let github = github(&settings)?;
+    let pages = match &settings.web {
+        Some(web) => {
+            web.origin()?;
+            settings.web_secrets(&environment)?;
+            Pages::Shown
+        }
+        None => Pages::None,
+    };
     let program =
         std::env::current_exe().map_err(|error| RoleError::Ours(format!("cannot find this program: {error}")))?;
     runtime()?.block_on(async {
         drop(GitHub::new(&github, Clock::new(now))?);
-        super::serve::serve(program, args.config.clone(), environment, stop_token(args)?).await;
+        super::serve::serve(program, args.config.clone(), environment, pages, stop_token(args)?).await;
         Ok(())
     })
 }

@@ -47,7 +47,14 @@ fn annotations(count: u32) -> Vec<Annotation> {
 
 fn completed(conclusion: Conclusion, annotations: Vec<Annotation>) -> RunUpdate {
     let buttons = vec![Button { label: "Rescore", description: "Look at it again", identifier: "rescore" }];
-    RunUpdate::Completed { conclusion, output: output("REJECT"), annotations, fallback: output("short"), buttons }
+    RunUpdate::Completed {
+        conclusion,
+        output: output("REJECT"),
+        annotations,
+        fallback: output("short"),
+        buttons,
+        details: None,
+    }
 }
 
 /// How many seconds to wait.

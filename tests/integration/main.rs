@@ -44,4 +44,5 @@ mod score;
 mod setup;
 mod simulate;
 mod surface;
+mod web;
 mod working_copy;

@@ -175,7 +175,7 @@ fn over_budget(policy: &Policy, origin: &str, ledger: &Ledger) -> Option<Finding
 fn over_lines(facts: &Facts<'_>, origin: &str) -> Option<Finding> {
     let most = u64::from(facts.policy.freeze.max_lines?);
     let MapFacts::Read(map) = &facts.surface.map else { return None };
-    let lines = map.frozen_lines;
+    let lines = map.frozen_lines();
     (lines > most).then(|| {
         let message = format!(
             "the freezes of {origin} leave {lines} lines that only frozen tests run, and the policy allows {most}"

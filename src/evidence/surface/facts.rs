@@ -1,6 +1,6 @@
 //! What the oracle of the surface may know.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
 
@@ -62,8 +62,15 @@ pub struct ReadMap {
     pub age: u32,
     /// What it says of the changed files.
     pub surface: Surface,
+    /// How many lines of all files only frozen tests run, by the tests that run them; empty where the policy does not bound them.
+    pub frozen_alone: BTreeMap<Vec<String>, u64>,
+}
+
+impl ReadMap {
     /// How many lines of all files only frozen tests run.
-    pub frozen_lines: u64,
+    pub fn frozen_lines(&self) -> u64 {
+        self.frozen_alone.values().sum()
+    }
 }
 
 /// What a change does to the product's lines of code.

@@ -230,7 +230,7 @@ impl GitHub {
                 return Ok(());
             }
             tracing::warn!(check_run.id = %run.id, "GitHub refuses the report (422): {said}; sending the short one");
-            let body = self.conclusion(end.conclusion, end.fallback);
+            let body = self.conclusion(&end, end.fallback);
             return self.patch(key, &url, &body, DOING).await?.accepted(asked(key, DOING)).map(drop);
         }
         Ok(())
@@ -242,7 +242,7 @@ impl GitHub {
 
     fn completion(&self, end: &End<'_>, batch: &Batch<'_>) -> Value {
         let mut body = if batch.concludes {
-            let mut body = self.conclusion(end.conclusion, end.output);
+            let mut body = self.conclusion(end, end.output);
             body["actions"] = end.buttons.iter().map(button_json).collect();
             body
         } else {
@@ -254,13 +254,17 @@ impl GitHub {
         body
     }
 
-    fn conclusion(&self, conclusion: Conclusion, output: &Output) -> Value {
-        json!({
+    fn conclusion(&self, end: &End<'_>, output: &Output) -> Value {
+        let mut body = json!({
             "status": "completed",
-            "conclusion": conclusion_word(conclusion),
+            "conclusion": conclusion_word(end.conclusion),
             "completed_at": self.moment(),
             "output": output_json(output),
-        })
+        });
+        if let Some(details) = end.details {
+            body["details_url"] = details.into();
+        }
+        body
     }
 
     /// Now, by GitHub's clock as far as we know it, in whole seconds as its API writes them.
@@ -413,8 +417,15 @@ impl Forge for GitHub {
         let url = self.repo_url(repo, &["check-runs", &run.to_string()]);
         match update {
             RunUpdate::Started => self.start(key, url).await,
-            RunUpdate::Completed { conclusion, output, annotations, fallback, buttons } => {
-                let end = End { conclusion: *conclusion, output, annotations, fallback, buttons };
+            RunUpdate::Completed { conclusion, output, annotations, fallback, buttons, details } => {
+                let end = End {
+                    conclusion: *conclusion,
+                    output,
+                    annotations,
+                    fallback,
+                    buttons,
+                    details: details.as_deref(),
+                };
                 self.complete(key, url, end).await
             }
         }
@@ -435,6 +446,7 @@ struct End<'a> {
     annotations: &'a [Annotation],
     fallback: &'a Output,
     buttons: &'a [Button],
+    details: Option<&'a str>,
 }
 
 /// One request of a completion.

@@ -112,13 +112,7 @@ impl EvaluationRow {
             row: format!("{id}, generation {}", self.generation),
             why: format!("{column} has a value that this version does not know"),
         };
-        let state = match self.state.as_str() {
-            "started" => EvaluationState::Started,
-            "posting" => EvaluationState::Posting,
-            "published" => EvaluationState::Published,
-            "late" => EvaluationState::Late,
-            _ => return Err(unreadable("state")),
-        };
+        let state = state_of(&self.state).ok_or_else(|| unreadable("state"))?;
         let head = self.head.as_deref().map(str::parse::<HeadSha>).transpose();
         let record = self.record.as_deref().map(body::unpack).transpose();
         Ok(Evaluation {
@@ -133,5 +127,16 @@ impl EvaluationRow {
             },
             record: record.map_err(|_| unreadable("record"))?,
         })
+    }
+}
+
+/// The state of a column.
+pub(super) fn state_of(word: &str) -> Option<EvaluationState> {
+    match word {
+        "started" => Some(EvaluationState::Started),
+        "posting" => Some(EvaluationState::Posting),
+        "published" => Some(EvaluationState::Published),
+        "late" => Some(EvaluationState::Late),
+        _ => None,
     }
 }

@@ -5,7 +5,7 @@ use sqlx::{AssertSqlSafe, SqlitePool};
 
 use super::rows::{JOB_COLUMNS, JobRow, micros};
 use super::write::{Doing as _, Write};
-use crate::queue::{Depth, Job, JobId, QueueError};
+use crate::queue::{DeadErrand, Depth, Job, JobId, QueueError};
 
 /// [`crate::queue::Queue::depth`].
 pub(super) async fn depth(readers: &SqlitePool, now: Timestamp) -> Result<Depth, QueueError> {
@@ -26,6 +26,17 @@ pub(super) async fn dead(readers: &SqlitePool, most: u32) -> Result<Vec<(Job, St
     let rows: Vec<JobRow> =
         sqlx::query_as(AssertSqlSafe(sql)).bind(i64::from(most)).fetch_all(readers).await.doing("list dead jobs")?;
     Ok(rows.into_iter().filter_map(letter).collect())
+}
+
+/// [`crate::queue::Errands::dead_errands`].
+pub(super) async fn dead_errands(readers: &SqlitePool, most: u32) -> Result<Vec<DeadErrand>, QueueError> {
+    type Row = (i64, String, i64, String);
+    let sql =
+        "SELECT id, key, attempt, coalesce(error, '') FROM errands WHERE state = 'dead' ORDER BY id DESC LIMIT $1";
+    let rows: Vec<Row> =
+        sqlx::query_as(sql).bind(i64::from(most)).fetch_all(readers).await.doing("list dead errands")?;
+    let row = |(id, key, tries, why): Row| DeadErrand { id, key, tries: u32::try_from(tries).unwrap_or(u32::MAX), why };
+    Ok(rows.into_iter().map(row).collect())
 }
 
 /// A job that no version of ours can have written is counted and logged; there is nothing else to show of it.

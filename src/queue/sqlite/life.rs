@@ -13,7 +13,7 @@ use super::rows::{PullKey, micros, verdict};
 use super::settle::stands;
 use super::store::SqliteQueue;
 use super::write::{Doing as _, Write};
-use super::{body, work};
+use super::{body, letters, work};
 use crate::event::{Errand, Trigger};
 use crate::queue::{
     Answer, Audit, AuditFilter, DeadErrand, ErrandLease, Errands, EvaluationId, Fenced, Generation, Hanging, Lease,
@@ -66,14 +66,7 @@ impl Errands for SqliteQueue {
     }
 
     async fn dead_errands(&self, most: u32) -> Result<Vec<DeadErrand>, QueueError> {
-        type Row = (i64, String, i64, String);
-        let sql =
-            "SELECT id, key, attempt, coalesce(error, '') FROM errands WHERE state = 'dead' ORDER BY id DESC LIMIT ?";
-        let query = sqlx::query_as(sql).bind(i64::from(most));
-        let rows: Vec<Row> = query.fetch_all(&self.readers).await.doing("list dead errands")?;
-        let row =
-            |(id, key, tries, why): Row| DeadErrand { id, key, tries: u32::try_from(tries).unwrap_or(u32::MAX), why };
-        Ok(rows.into_iter().map(row).collect())
+        letters::dead_errands(&self.readers, most).await
     }
 
     async fn revive_errand(&self, errand: i64, now: Timestamp) -> Result<(), QueueError> {

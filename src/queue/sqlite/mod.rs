@@ -16,6 +16,7 @@ mod letters;
 mod life;
 mod many;
 mod open;
+mod pages;
 mod probe;
 mod rows;
 mod seen;
@@ -26,5 +27,6 @@ mod work;
 mod write;
 
 pub use open::{OpenError, SqliteOptions};
+pub use pages::SqlitePages;
 pub use rows::StoredDelivery;
 pub use store::SqliteQueue;

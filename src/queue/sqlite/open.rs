@@ -1,5 +1,6 @@
 //! Opening the file.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
@@ -93,6 +94,11 @@ pub enum OpenError {
     },
 }
 
+/// Every step to the shape of the database that this program reads and writes.
+pub(super) fn shapes() -> BTreeSet<i64> {
+    MIGRATIONS.iter().map(|migration| migration.version).collect()
+}
+
 /// The database of a folder.
 pub(super) fn file_in(folder: &Path) -> PathBuf {
     folder.join(FILE)
@@ -161,8 +167,7 @@ async fn migrate(path: &Path, lock: &Path, connect: &SqliteConnectOptions) -> Re
     // `run` takes a connection in a way that keeps this future from being sent to another thread.
     MIGRATIONS.run_direct(None, &mut connection, false).await.map_err(|source| match source {
         MigrateError::VersionMissing(found) => {
-            let known = MIGRATIONS.iter().map(|migration| migration.version).max().unwrap_or_default();
-            OpenError::Newer { path: path.to_owned(), found, known }
+            OpenError::Newer { path: path.to_owned(), found, known: shapes().last().copied().unwrap_or_default() }
         }
         source => OpenError::Migrate { path: path.to_owned(), source },
     })?;

@@ -21,6 +21,7 @@ use crate::pipeline;
 use crate::queue::{Evaluation, EvaluationState, Fenced, Lease, Superseded};
 use crate::report::{self, PostError, Posting, Target};
 use crate::score::{Record, Subject};
+use crate::web::Exhibit;
 use crate::words::{BaseSha, HeadSha, RepoRef, RunId};
 
 /// How often a change is judged anew because the base moved meanwhile, within one try.
@@ -63,11 +64,11 @@ impl Worker {
         let silent = self.work().unconfigured == Unconfigured::Silent;
         let mut run = if silent { None } else { Some(self.open_run(lease, earlier.as_ref(), &seen).await?) };
         let mut rounds = 0;
-        let (record, reviews) = loop {
+        let (record, exhibit, reviews) = loop {
             rounds += 1;
             let reviews = self.reviews_of(lease, &seen).await?;
             let maps = self.known_maps(&lease.job.trigger.repository)?.1;
-            let record = self.judge(lease, &seen, reviews.clone()).await?;
+            let (record, exhibit) = self.judge(lease, &seen, reviews.clone()).await?;
             let later = self.look(lease).await?;
             if !seen.same_question(&later) {
                 // A newer job may take this one's place, and knows nothing of its run: it must not wait for ever.
@@ -83,7 +84,7 @@ impl Worker {
             } else if later.base == seen.base {
                 // A success that stands on an approval or a label: it must still be there.
                 if !stands_on_somebody(&record) || self.reviews_of(lease, &later).await? == reviews {
-                    break (record, reviews);
+                    break (record, exhibit, reviews);
                 }
                 info!("the reviews changed meanwhile: judging again");
             } else {
@@ -105,7 +106,7 @@ impl Worker {
         }
         self.remember_people(&lease.job.trigger.repository, &seen.pull, &reviews).await?;
         let run = run.expect("a run was opened on either way here");
-        self.publish(lease, &seen, run, &record).await?;
+        self.publish(lease, &seen, run, &record, &exhibit).await?;
         self.agree_on_head(lease, &seen)
     }
 
@@ -146,7 +147,7 @@ impl Worker {
     }
 
     /// Fetches the exact commits and judges them, away from the threads that talk to the network.
-    async fn judge(&self, lease: &Lease, seen: &Seen, reviews: Reviews) -> Result<Record, Failure> {
+    async fn judge(&self, lease: &Lease, seen: &Seen, reviews: Reviews) -> Result<(Record, Exhibit), Failure> {
         let trigger = &lease.job.trigger;
         // The name in the delivery may be an old one; the API follows it, git does not (R87).
         let present = RepoRef { name: seen.pull.repo_name.clone(), ..trigger.repository.clone() };
@@ -157,11 +158,18 @@ impl Worker {
             self.question(&trigger.repository, origin, pull.base_branch.clone(), seen.base.clone(), pull.head.clone())?;
         question.reviews = Some(reviews);
         let data_dir = self.settings.data_dir.clone();
-        self.away(move || pipeline::score_mirrored(&data_dir, &remote, &question)).await
+        self.away(move || pipeline::score_mirrored_with_exhibit(&data_dir, &remote, &question)).await
     }
 
     /// Notes the intent, posts, reads back.
-    async fn publish(&self, lease: &Lease, seen: &Seen, run: RunId, record: &Record) -> Result<(), Failure> {
+    async fn publish(
+        &self,
+        lease: &Lease,
+        seen: &Seen,
+        run: RunId,
+        record: &Record,
+        exhibit: &Exhibit,
+    ) -> Result<(), Failure> {
         let trigger = &lease.job.trigger;
         let bytes = report::json(record);
         match self.queue.begin_post(lease, record.verdict, bytes.as_bytes()).await? {
@@ -184,7 +192,9 @@ impl Worker {
         let sealed = self.sign(&trigger.repository, lease.evaluation, record).await?;
         self.note_verdict(lease, record, run, worse, &sealed).await?;
         self.remember_beside(lease, worse).await?;
-        report::post(self.forge.as_ref(), &target, &Posting::beside(record, &self.work().rules_url, worse)).await?;
+        let details = self.exhibit(lease, exhibit).await?;
+        let posting = Posting::beside(record, &self.work().rules_url, worse).with_details(details);
+        report::post(self.forge.as_ref(), &target, &posting).await?;
         held(self.queue.posted(lease).await?)?;
         // Whoever shared the commit was shown this pull request's verdict where it was worse.
         if let Some(before) =
@@ -291,7 +301,7 @@ impl Worker {
             why,
             pipeline::run_row(&self.runner.0, lease.job.queued, (self.now)()),
         );
-        self.publish(lease, &seen, run, &record).await
+        self.publish(lease, &seen, run, &record, &Exhibit::default()).await
     }
 }
 

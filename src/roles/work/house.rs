@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
-use tracing::warn;
+use tracing::{info, warn};
 
 use super::worker::Worker;
 use crate::event::{Errand, Task};
@@ -21,6 +21,9 @@ const MAPS: Duration = Duration::from_hours(1);
 
 /// How often runs that hang are looked for.
 const HANGING: Duration = Duration::from_mins(1);
+
+/// How often expired links to pages are forgotten, and what they opened.
+const PASSES: Duration = Duration::from_hours(1);
 
 fn errand(task: Task) -> Errand {
     Errand { installation: None, repository: None, by: None, task }
@@ -74,7 +77,20 @@ impl Worker {
                     warn!(error = &error as &dyn std::error::Error, "cannot send the duty {name}");
                 }
             }
+            if let Err(error) = self.sweep_passes().await {
+                warn!(error = &error as &dyn std::error::Error, "cannot forget expired links to pages");
+            }
         }
+    }
+
+    async fn sweep_passes(&self) -> Result<(), QueueError> {
+        if self.queue.take_duty("passes", (self.now)(), PASSES).await? {
+            let gone = self.queue.sweep((self.now)()).await?;
+            if gone > 0 {
+                info!(passes.forgotten = gone, "forgot {gone} expired links to pages");
+            }
+        }
+        Ok(())
     }
 
     async fn send_if_due(&self, name: &str, every: Duration, task: Task) -> Result<(), QueueError> {

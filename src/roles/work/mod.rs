@@ -2,6 +2,7 @@
 
 mod errand;
 mod evaluate;
+mod exhibit;
 mod failure;
 mod house;
 mod people;

@@ -7,6 +7,7 @@
 
 mod labels;
 mod maps;
+mod pages;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -26,6 +27,7 @@ use crate::fake_forge::store::{Edit, Mode};
 use crate::fake_forge::{APP, FORK, FakeForge, Happening, Pull, Review, Run, Signed, WIDGETS};
 
 pub use crate::fake_forge::{Fault, Held, Route};
+pub use pages::{Page, Pages};
 
 /// What a process may take at most before the story fails and tells its history.
 const PATIENCE: Duration = Duration::from_mins(2);
