@@ -91,11 +91,12 @@ impl UploadOutcome {
             Self::Off => {
                 "this gate takes no maps: its operator has set no `maps.issuers` and no `maps.tokens`".to_owned()
             }
-            Self::BadAddress(why) | Self::Encoding(why) | Self::Broken(why) => why.clone(),
+            Self::BadAddress(why) | Self::Encoding(why) | Self::Broken(why) | Self::Denied(Denied::Forbidden(why)) => {
+                why.clone()
+            }
             Self::Cut(_) => "the upload ended before its time; send it again".to_owned(),
             Self::NoToken => "an upload needs a token: `Authorization: Bearer TOKEN`".to_owned(),
             Self::Denied(Denied::Unauthenticated(_)) => "the token does not hold".to_owned(),
-            Self::Denied(Denied::Forbidden(why)) => why.clone(),
             Self::Denied(Denied::Unavailable(_)) => {
                 "the token cannot be checked now, since its issuer's keys cannot be had; try again".to_owned()
             }

@@ -268,6 +268,7 @@ fn later(who: &str, answer: &HttpsAnswer, reason: &str) -> NotPushed {
     NotPushed::Later(format!("{who} answered {}: {reason}", answer.status.as_u16()), answer.retry_after)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err takes")]
 fn not_sent(error: HttpsError) -> NotPushed {
     let why = error.to_string();
     match error {

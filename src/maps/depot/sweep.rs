@@ -82,11 +82,11 @@ impl Depot {
                 }
                 of_repository.push(Commit { document, changed: of.changed, bytes, newer: 0, maps });
             }
-            of_repository.sort_by(|a, b| b.changed.cmp(&a.changed));
+            of_repository.sort_by_key(|commit| std::cmp::Reverse(commit.changed));
             (0..).zip(&mut of_repository).for_each(|(newer, commit)| commit.newer = newer);
             all.extend(of_repository);
         }
-        all.sort_by(|a, b| a.changed.cmp(&b.changed));
+        all.sort_by_key(|commit| commit.changed);
         Ok(all)
     }
 

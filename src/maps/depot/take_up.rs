@@ -78,7 +78,9 @@ impl Depot {
                 of.index = Some(index.digest().to_string());
                 of.tests = index.tests();
                 of.jitter = index.look(std::iter::empty(), &[])?.jitter.len();
-                receipts.into_iter().for_each(|one| of.note(one.with(Fate::Taken)));
+                for one in receipts {
+                    of.note(one.with(Fate::Taken));
+                }
             }
             Err(error @ (MapError::Read { .. } | MapError::Write { .. })) => return Err(error),
             Err(error) => {
@@ -100,7 +102,9 @@ impl Depot {
     ) -> Result<TakenUp, MapError> {
         let mut of = self.read_commit(repository, commit, now)?;
         let receipts: Vec<Receipt> = pending.into_iter().map(|one| one.with(Fate::Refused(why.to_owned()))).collect();
-        receipts.iter().for_each(|one| of.note(one.clone()));
+        for one in &receipts {
+            of.note(one.clone());
+        }
         self.write_down(repository, commit, &of)?;
         Ok(TakenUp { receipts, changed: false, jitter: of.jitter })
     }

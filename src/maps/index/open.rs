@@ -10,7 +10,7 @@ use crate::change::Sha256;
 use crate::maps::{About, Grain, Home, Limits, Map, MapError, read_map};
 
 /// Bytes at the end: where the head begins, its sum, and the mark.
-const TAIL: u64 = 20;
+const TAIL: usize = 20;
 
 /// The index of one map: of one commit's tests, from one run or from several.
 pub struct Index {
@@ -56,8 +56,8 @@ impl Index {
         let damaged = || damaged(&origin);
         let read = |source| MapError::Read { origin: origin.clone(), source };
         let length = home.length().map_err(read)?;
-        let tail_at = length.checked_sub(TAIL).filter(|at| *at >= 8).ok_or_else(damaged)?;
-        let tail = home.read(tail_at, TAIL as usize).map_err(read)?;
+        let tail_at = length.checked_sub(TAIL as u64).filter(|at| *at >= 8).ok_or_else(damaged)?;
+        let tail = home.read(tail_at, TAIL).map_err(read)?;
         let (head_at, rest) = tail.split_first_chunk::<8>().ok_or_else(damaged)?;
         let (head_sum, magic) = rest.split_first_chunk::<4>().ok_or_else(damaged)?;
         let head_at = u64::from_le_bytes(*head_at);

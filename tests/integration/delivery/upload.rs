@@ -118,7 +118,7 @@ name = "acme/widgets"
 
     fn later(&self, by: SignedDuration) {
         let mut now = self.now.lock().unwrap();
-        *now = *now + by;
+        *now += by;
     }
 
     fn claims(&self) -> Value {

@@ -28,7 +28,7 @@ impl World {
 impl Gate {
     /// A job on `main` whose commit is this one runs `coverage push`. What it says goes to the story.
     pub async fn job_pushes(&self, issuer: &Issuer, commit: &str, map: &Value) -> Output {
-        self.job_pushes_to(&self.address("/").to_string(), issuer, commit, map).await
+        self.job_pushes_to(self.address("/").as_ref(), issuer, commit, map).await
     }
 
     /// The same, to another address than the receiver's.

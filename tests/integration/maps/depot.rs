@@ -143,7 +143,8 @@ fn a_worker_that_died_in_between_leaves_everything_to_be_done_once_more() {
     let place = empty();
     place.brings(&commit(1), &shard("t.py::a", "1-2")).unwrap();
     let pending = place.depot.pending(&repository(10)).unwrap();
-    let bytes = place.files().into_iter().find(|path| path.ends_with(".map")).unwrap();
+    let bytes =
+        place.files().into_iter().find(|path| path.rsplit_once('.').is_some_and(|(_, end)| end == "map")).unwrap();
     let copy = std::fs::read(&bytes).unwrap();
     let first = place.takes_up(&commit(1), at(1));
     let known = place.depot.known(&repository(10)).unwrap();
@@ -156,7 +157,8 @@ fn a_worker_that_died_in_between_leaves_everything_to_be_done_once_more() {
     // It died before anything was written down: the bytes were moved only.
     let again = empty();
     again.brings(&commit(1), &copy).unwrap();
-    let moved = again.files().into_iter().find(|path| path.ends_with(".map")).unwrap();
+    let moved =
+        again.files().into_iter().find(|path| path.rsplit_once('.').is_some_and(|(_, end)| end == "map")).unwrap();
     let target = moved.replace("/uploads/", "/maps/of/");
     std::fs::create_dir_all(Path::new(&target).parent().unwrap()).unwrap();
     std::fs::rename(&moved, &target).unwrap();
@@ -235,7 +237,8 @@ fn any_flipped_byte_of_an_index_is_noticed_before_it_is_believed() {
     });
     place.brings(&commit(1), map.to_string().as_bytes()).unwrap();
     place.takes_up(&commit(1), at(1));
-    let path = place.files().into_iter().find(|path| path.ends_with(".egmap")).unwrap();
+    let path =
+        place.files().into_iter().find(|path| path.rsplit_once('.').is_some_and(|(_, end)| end == "egmap")).unwrap();
     let whole = std::fs::read(&path).unwrap();
     let frozen = ids(&["t.py::a", "t.py::b"]);
     let ask = || {
