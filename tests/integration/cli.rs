@@ -259,8 +259,8 @@ fn text_says_the_verdict_first_then_why_where_and_what_to_do() {
     reject evidence-edited
       1 fixture file changed: tests/fixtures/users.json
         tests/fixtures/users.json
-      Next: Take these files out of this pull request; a maintainer changes evidence in a change of its
-            own, past this check.
+      Next: Take these files out of this pull request; evidence changes in one of its own, by a person,
+            with the label `evidence-edit` (`lane.label`) and a maintainer's approval.
 
     Changed files: 2
       fixture (1)

@@ -542,7 +542,16 @@ async fn every_recorded_payload_is_accepted_or_ignored_with_a_reason() {
     let replayed: Vec<Replayed> =
         serde_json::Deserializer::from_slice(&replay.stdout).into_iter().map(Result::unwrap).collect();
     assert_eq!(replayed.len(), 329, "every payload of version 7.6.1 was sent");
-    let looked_at = ["opened", "reopened", "synchronize", "ready_for_review", "converted_to_draft", "closed"];
+    let looked_at = [
+        "opened",
+        "reopened",
+        "synchronize",
+        "ready_for_review",
+        "converted_to_draft",
+        "closed",
+        "labeled",
+        "unlabeled",
+    ];
     let mut queued: BTreeMap<&str, usize> = BTreeMap::new();
     for Replayed { event, action, status, outcome, reason } in &replayed {
         let wanted = outcome == "queued";
@@ -561,7 +570,7 @@ async fn every_recorded_payload_is_accepted_or_ignored_with_a_reason() {
         ("installation", 7),
         ("installation_repositories", 3),
         ("merge_group", 2),
-        ("pull_request", 15),
+        ("pull_request", 19),
         ("pull_request_review", 1),
         ("push", 2),
         ("repository", 4),

@@ -210,7 +210,7 @@ fn edited_evidence_is_told_in_one_sentence() {
         .modifies("src/__snapshots__/x.snap")
         .modifies("flake_freeze.json");
     assert_snapshot!(story.told(), @"reject evidence-edited: 1 freeze ledger, 1 snapshot and 3 fixture files changed: flake_freeze.json, src/__snapshots__/x.snap, tests/fixtures/a.json and 2 more");
-    assert_snapshot!(story.findings()[0].next, @"Take these files out of this pull request; a maintainer changes evidence in a change of its own, past this check.");
+    assert_snapshot!(story.findings()[0].next, @"Take these files out of this pull request; evidence changes in one of its own, by a person, with the label `evidence-edit` (`lane.label`) and a maintainer's approval.");
     assert_eq!(story.findings()[0].locations.len(), 5);
 }
 
