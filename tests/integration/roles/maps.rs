@@ -39,6 +39,8 @@ fn fates(maps: &[Value]) -> Vec<String> {
 async fn a_map_that_arrives_gives_the_waiting_pull_requests_the_verdicts_they_waited_for() {
     let issuer = Issuer::start().await;
     let (mut gate, tip) = frozen(&issuer).await;
+    // One at a time, so that the order in which they are judged can be seen.
+    gate.set("EVIDENCE_GATE_WORK__CONCURRENCY", "1");
     gate.open(&pr(7).writes("src/a.py", BEFORE.replace("a + 2", "a + 3")));
     gate.open(&pr(8).writes("src/a.py", BEFORE.replace("a + 1", "a + 4")));
     gate.open(&pr(9).writes("docs/a.md", "text\n"));
