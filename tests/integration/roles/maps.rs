@@ -40,7 +40,7 @@ async fn a_map_that_arrives_gives_the_waiting_pull_requests_the_verdicts_they_wa
     let issuer = Issuer::start().await;
     let (mut gate, tip) = frozen(&issuer).await;
     // One at a time, so that the order in which they are judged can be seen.
-    gate.set("EVIDENCE_GATE_WORK__CONCURRENCY", "1");
+    gate.set("WORK__CONCURRENCY", "1");
     gate.open(&pr(7).writes("src/a.py", BEFORE.replace("a + 2", "a + 3")));
     gate.open(&pr(8).writes("src/a.py", BEFORE.replace("a + 1", "a + 4")));
     gate.open(&pr(9).writes("docs/a.md", "text\n"));
