@@ -7,6 +7,11 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+/// `1 file`, `2 files`.
+pub fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
 /// An error and all its causes on one line, parted by colons.
 pub fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();

@@ -4,17 +4,13 @@ use std::fmt::Write as _;
 
 use super::{ClassedRow, Finding, Location, Rule};
 use crate::change::BytePath;
+pub(super) use crate::words::count;
 
 /// How many files a sentence names before it says how many more there are.
 const NAMED: usize = 3;
 
 /// How much of one path a sentence shows, in characters.
 const SHOWN: usize = 120;
-
-/// `1 file`, `2 files`.
-pub(super) fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
-}
 
 /// A path on one line: what is no printable text is written `\xNN`, and what is too long is cut in the middle.
 pub(super) fn name(path: &BytePath) -> String {

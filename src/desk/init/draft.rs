@@ -6,6 +6,7 @@ use super::detect::Detected;
 use super::example::Example;
 use crate::policy::Class;
 use crate::score::visible;
+use crate::words::count;
 
 /// The page that explains every key.
 const POLICY_PAGE: &str = "https://github.com/evidence-gate/evidence-gate/blob/main/docs/policy.md";
@@ -213,8 +214,4 @@ fn quoted(text: &str) -> String {
 /// Text for the end of a comment: on one line.
 fn comment(text: &str) -> String {
     visible(text)
-}
-
-fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use jiff::Timestamp;
 
-use super::remark::{Level, Remark, Subject, count};
+use super::remark::{Level, Remark, Subject};
 use super::{files, patterns};
 use crate::change::{Blob, BytePath, Git};
 use crate::classes::Classifier;
@@ -13,6 +13,7 @@ use crate::desk::{Failure, out, place, policy};
 use crate::policy::{LARGEST, Policy};
 use crate::report;
 use crate::score::visible;
+use crate::words::count;
 
 /// What `policy lint` is asked.
 #[derive(Clone, Debug, clap::Args)]

@@ -2,14 +2,14 @@
 
 use jiff::Timestamp;
 
-use super::remark::{Level, Remark, Subject, count};
+use super::remark::{Level, Remark, Subject};
 use crate::change::{Blob, BytePath, GitError, TreeFile};
 use crate::desk::lock;
 use crate::evidence::ledger;
 use crate::evidence::lock::{LARGEST_LOCK, Lock, Spelling, parse};
 use crate::pipeline;
 use crate::policy::{Gate, Property};
-use crate::words::Verdict;
+use crate::words::{Verdict, count};
 
 /// Looks at every file that the policy names.
 pub(super) fn remarks(subject: &Subject<'_>, clock: fn() -> Timestamp) -> Result<Vec<Remark>, GitError> {

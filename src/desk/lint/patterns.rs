@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::remark::{Level, Remark, Subject, count};
+use super::remark::{Level, Remark, Subject};
 use crate::change::BytePath;
 use crate::classes::{Classified, Classifier, Origin, PathSet};
 use crate::desk::init::{ecosystem_of, is_vendored};
 use crate::evidence::grammar::Language;
 use crate::policy::{Class, Ecosystem, Pattern, Policy, RequireProperties};
+use crate::words::count;
 
 /// Endings of source code in which people write tests, and for which there is no grammar.
 const NO_GRAMMAR: [&str; 32] = [

@@ -80,8 +80,3 @@ impl Subject<'_> {
         })
     }
 }
-
-/// `1 path`, `2 paths`.
-pub(super) fn count(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
-}
